@@ -1,0 +1,86 @@
+"""What the machine itself takes for the least that a sandbox in another process must do."""
+
+from __future__ import annotations
+
+import os
+import socket
+import statistics
+import time
+from collections.abc import Callable
+
+FLOORS = {
+    "round trip": "one byte to another process and back over a socket pair",
+    "copy": "8 MB out of another process over a socket pair",
+    "fork": "fork of a bare Python process, its exit and its wait",
+}
+
+
+def measure(times: int = 200) -> dict[str, float]:
+    """Seconds of each, the median."""
+    return {
+        "round trip": _with_child(_echo, lambda end: _ping(end, times * 10)),
+        "copy": _with_child(_pour, lambda end: _drink(end, max(3, times // 10))),
+        "fork": statistics.median(_fork() for _ in range(times)),
+    }
+
+
+def _with_child(
+    child: Callable[[socket.socket], None], use: Callable[[socket.socket], float]
+) -> float:
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if not pid:
+        ours.close()
+        try:
+            child(theirs)
+        finally:
+            os._exit(0)
+    theirs.close()
+    try:
+        return use(ours)
+    finally:
+        ours.close()
+        os.waitpid(pid, 0)
+
+
+def _echo(end: socket.socket) -> None:
+    while data := end.recv(1):
+        end.send(data)
+
+
+def _ping(end: socket.socket, times: int) -> float:
+    taken = []
+    for _ in range(times):
+        began = time.perf_counter()
+        end.send(b"x")
+        end.recv(1)
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def _pour(end: socket.socket) -> None:
+    block = bytes(8_000_000)
+    while end.recv(1):
+        end.sendall(block)
+
+
+def _drink(end: socket.socket, times: int) -> float:
+    taken = []
+    for _ in range(times):
+        room = memoryview(bytearray(8_000_000))
+        began = time.perf_counter()
+        end.send(b"x")
+        at = 0
+        while at < len(room):
+            at += end.recv_into(room[at:])
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def _fork() -> float:
+    began = time.perf_counter()
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return time.perf_counter() - began

@@ -1,0 +1,128 @@
+"""What erasing TypeScript costs: `python -m benchmarks.typescript` prints the figures.
+
+1,000 lines of ordinary code, the growth of that with the size of a source, loading, and the first
+run of a fresh process in TypeScript beside the same in JavaScript.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+# A page as people write them; names differ from copy to copy.
+_PAGE = """
+/**
+ * One thing that is kept in a store, under an id of its own.
+ */
+export interface Item{n}<T = unknown> extends Record<string, unknown> {{
+  readonly id: string;
+  value: T | undefined;
+  tags?: ReadonlyArray<string>;
+}}
+
+/** Keeps items by id, and finds them by any of their properties. */
+export class Store{n}<T extends Item{n}> {{
+  private readonly items = new Map<string, T>();
+  constructor(private readonly name: string, protected limit: number = 100) {{}}
+
+  /**
+   * Adds an item.
+   *
+   * @param item what to keep
+   * @param options whether an item of the same id may be replaced
+   */
+  add(item: T, options: {{ replace?: boolean }} = {{}}): this {{
+    if (this.items.has(item.id) && !options.replace) {{
+      throw new Error(`${{this.name}}: ${{item.id}} is there already`);
+    }}
+    this.items.set(item.id, item as T);
+    return this;
+  }}
+
+  // Linear, which is fine for the sizes we have.
+  find<K extends keyof T>(key: K, value: T[K]): T[] {{
+    return [...this.items.values()].filter((item: T): boolean => item[key] === value);
+  }}
+}}
+
+// What the rest of the program uses.
+const store{n} = new Store{n}<Item{n}<number>>("store").add({{ id: "a", value: {n} }});
+export const total{n}: number = store{n}.find("id", "a").reduce((sum, item) => sum + (item.value as number), 0)!;
+"""
+_FIRST_RUN = """
+import time
+start = time.perf_counter()
+from sandbox_kernel import run_code
+result = run_code({source!r}, language={language!r}).wait()
+assert result.status == "success", result
+print(time.perf_counter() - start)
+"""
+_LOADING = """
+import time
+start = time.perf_counter()
+from sandbox_kernel.worker.typescript import warm
+imported = time.perf_counter()
+warm()
+print(imported - start, time.perf_counter() - imported)
+"""
+
+
+def typical(lines: int) -> str:
+    """About so many lines of ordinary TypeScript."""
+    return "".join(_PAGE.format(n=n) for n in range(lines // _PAGE.count("\n")))
+
+
+def best(call: Callable[[], object], times: int = 9) -> float:
+    """The quickest of a few calls, in seconds: the rest is noise."""
+    taken = []
+    for _ in range(times):
+        start = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def fresh(script: str) -> list[float]:
+    """What a script prints in a process of its own."""
+    command = [sys.executable, "-c", script]
+    return [float(part) for part in subprocess.check_output(command, text=True).split()]
+
+
+def report_size() -> None:
+    from sandbox_kernel.worker.typescript import prepare, warm
+
+    warm()
+    for lines in (1_000, 2_000, 4_000, 8_000, 16_000):
+        source = typical(lines)
+        seconds = best(lambda source=source: prepare(source), 9 if lines < 5_000 else 3)
+        print(
+            f"{source.count(chr(10)):7,} lines  {seconds * 1e3:8.2f} ms  {seconds / lines * 1e6:6.2f} µs a line"
+        )
+
+
+def report_loading() -> None:
+    imported, warmed = map(
+        statistics.median, zip(*(fresh(_LOADING) for _ in range(5)), strict=True)
+    )
+    print(f"loading: import {imported * 1e3:.1f} ms, warm {warmed * 1e3:.1f} ms")
+
+
+def report_first_run() -> None:
+    typed = _FIRST_RUN.format(
+        source="const a: number = 41; export default a + 1 as number", language="typescript"
+    )
+    plain = _FIRST_RUN.format(source="const a = 41; export default a + 1", language="javascript")
+    rounds = [(fresh(typed)[0], fresh(plain)[0]) for _ in range(7)]
+    first, second = (statistics.median(column) for column in zip(*rounds, strict=True))
+    print(
+        f"first run of a process: TypeScript {first * 1e3:.0f} ms, JavaScript {second * 1e3:.0f} ms ({first / second:.2f})"
+    )
+
+
+if __name__ == "__main__":
+    report_size()
+    report_loading()
+    report_first_run()

@@ -1,0 +1,190 @@
+"""The work: every program in the forms that peers understand, and what it must give.
+
+`module` is an ES module whose default export is the result; `script` is an expression; `python`
+is the same work for the one peer that runs Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program. `expect` is the summary that every driver must report."""
+
+    body: str
+    result: str
+    expect: Any = None
+    python: str | None = None
+    gives: str = "value"  # or objects, or bytes: some peers have another way out for those
+    language: str = "javascript"
+
+    def forms(self) -> dict[str, Any]:
+        wrapped = (
+            f"(() => {{ {self.body}\nreturn {self.result}; }})()" if self.body else self.result
+        )
+        return {
+            "module": f"{self.body}\nexport default {self.result};",
+            "script": wrapped,
+            "later": f"(async () => {{ {self.body}\nreturn {self.result}; }})()",
+            "python": self.python,
+            "gives": self.gives,
+            "language": self.language,
+        }
+
+
+TRIVIAL = Program("", "1 + 1", 2, "1 + 1")
+
+TYPED = Program(
+    "",
+    "((n: number): number => n + 1)(1 as number)",
+    2,
+    language="typescript",
+)
+
+COMPUTE = Program(
+    """
+    function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    const sieve = new Uint8Array(200000);
+    let primes = 0;
+    for (let i = 2; i < sieve.length; i++) {
+      if (sieve[i]) continue;
+      primes++;
+      for (let j = i * 2; j < sieve.length; j += i) sieve[j] = 1;
+    }
+    const words = {};
+    for (let i = 0; i < 50000; i++) { const k = 'w' + (i % 977); words[k] = (words[k] || 0) + 1; }
+    """,
+    "fib(23) + primes + Object.keys(words).length",
+    28657 + 17984 + 977,
+    """
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+sieve = [0] * 200000
+primes = 0
+for i in range(2, 200000):
+    if not sieve[i]:
+        primes += 1
+        for j in range(i * 2, 200000, i):
+            sieve[j] = 1
+words = {}
+for i in range(50000):
+    k = 'w' + str(i % 977)
+    words[k] = words.get(k, 0) + 1
+fib(23) + primes + len(words)
+""",
+)
+
+
+def sync_calls(count: int) -> Program:
+    return Program(
+        f"let n = 0; for (let i = 0; i < {count}; i++) n = add(n);",
+        "n",
+        count,
+        f"n = 0\nfor i in range({count}):\n    n = add(n)\nn",
+    )
+
+
+def async_calls(count: int) -> Program:
+    return Program(
+        f"const all = await Promise.all(Array.from({{ length: {count} }}, (_, i) => add(i)));",
+        "all.reduce((a, b) => a + b, 0)",
+        count * (count + 1) // 2,
+        f"import asyncio\nall = await asyncio.gather(*[add(i) for i in range({count})])\nsum(all)",
+    )
+
+
+def objects(count: int) -> Program:
+    """Plain, JSON-like ones."""
+    last = {"id": count - 1, "name": f"item {count - 1}", "ok": count % 2 == 1}
+    return Program(
+        "",
+        f"Array.from({{ length: {count} }}, (_, i) => "
+        "({ id: i, name: `item ${i}`, ok: i % 2 === 0 }))",
+        [count, last],
+        f"[{{'id': i, 'name': 'item ' + str(i), 'ok': i % 2 == 0}} for i in range({count})]",
+        gives="objects",
+    )
+
+
+def rich_objects(count: int) -> Program:
+    """With what JSON has no word for."""
+    return Program(
+        "",
+        f"Array.from({{ length: {count} }}, (_, i) => "
+        "({ id: i, when: new Date(i * 1000), tags: new Set(['a', i]), none: undefined }))",
+        [count, {"id": count - 1, "when": "date", "tags": "set", "none": None}],
+        gives="rich",
+    )
+
+
+FLOATS = Program(
+    "const data = new Float64Array(1_000_000).fill(1.5);",
+    "data",
+    ["bytes", 8_000_000],
+    gives="bytes",
+)
+
+
+def reports(count: int) -> Program:
+    return Program(
+        f"for (let i = 0; i < {count}; i++) report({{ i, square: i * i }});",
+        "null",
+        [count, {"i": count - 1, "square": (count - 1) ** 2}],
+        f"for i in range({count}):\n    report({{'i': i, 'square': i * i}})",
+    )
+
+
+LOOP = Program("", "(() => { for (;;); })()", python="while True:\n    pass")
+REGEX = Program("", "/^(a+)+$/.test('a'.repeat(60) + 'b')")
+BUILTIN = Program("", "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)")
+
+
+def source_of(kilobytes: int) -> Program:
+    """Ordinary code, that long."""
+    lines = [  # of about 102 characters each
+        f"function part{at:06}(left, right) {{ const sum = left + right * 1{at:05}; "
+        "return { sum, text: `${sum}` }; }"
+        for at in range(kilobytes * 10)
+    ]
+    return Program("\n".join(lines), "1 + 1", 2)
+
+
+_TYPED_PART = """interface Item@ { id: number; name: string; tags?: readonly string[] }
+type Key@ = keyof Item@;
+class Store@<T extends Item@> {
+  private readonly items = new Map<number, T>();
+  constructor(readonly label: string = 'store @') {}
+  add(item: T): this { this.items.set(item.id, item as T); return this; }
+  get<K extends Key@>(id: number, key: K): Item@[K] | null { return this.items.get(id)?.[key]; }
+}
+const store@ = new Store@<Item@>().add({ id: @, name: `item ${@}` });
+const name@: string | undefined = store@.get(@, 'name')!;
+"""
+_PLAIN_PART = """
+
+class Store@ {
+  items = new Map();
+  constructor(label = 'store @') { this.label = label; }
+  add(item) { this.items.set(item.id, item); return this; }
+  get(id, key) { return this.items.get(id)?.[key]; }
+}
+const store@ = new Store@().add({ id: @, name: `item ${@}` });
+const name@ = store@.get(@, 'name');
+"""
+
+
+def _parts(part: str, lines: int) -> str:
+    return "".join(part.replace("@", str(at)) for at in range(lines // 10))
+
+
+def typed_lines(lines: int) -> Program:
+    """Typical TypeScript, ten lines at a time."""
+    return Program(_parts(_TYPED_PART, lines), "1 + 1", 2, language="typescript")
+
+
+def plain_lines(lines: int) -> Program:
+    """The same program as JavaScript."""
+    return Program(_parts(_PLAIN_PART, lines), "1 + 1", 2)

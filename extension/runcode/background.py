@@ -1,0 +1,72 @@
+"""Runs that nobody awaits in their cell: on the notebook's loop, or in a thread of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from concurrent.futures import Future
+from contextvars import copy_context
+
+from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.errors import SandboxError
+from sandbox_kernel.execution import CodeExecution
+
+from .cell_error import refusal
+from .job import Job
+
+_left: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
+
+
+def on_this_loop(job: Job) -> CodeExecution:
+    """Start it here; whatever awaits or bridges later cells have shares the loop with it."""
+    try:
+        run = job.start()
+    except SandboxError as error:
+        raise refusal(error) from None
+    task = asyncio.get_running_loop().create_task(_see_through(job, run))
+    _left.add(task)
+    task.add_done_callback(_left.discard)
+    return run
+
+
+async def _see_through(job: Job, run: CodeExecution) -> None:
+    _tell(job, await run)
+
+
+def in_a_thread(
+    job: Job, *, conclude: bool = False
+) -> tuple[CodeExecution, Future[CodeExecutionResult]]:
+    """Start it in a thread, which waits for its result; errors of ours are raised here."""
+    started: Future[CodeExecution] = Future()
+    ended: Future[CodeExecutionResult] = Future()
+
+    def work() -> None:
+        try:
+            run = job.start()
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        started.set_result(run)
+        try:
+            result = run.wait()
+        except BaseException as error:
+            ended.set_exception(error)
+            return
+        if conclude:
+            _tell(job, result)
+        ended.set_result(result)
+
+    context = copy_context()  # knows the cell that output belongs to
+    threading.Thread(target=context.run, args=(work,), name="runcode", daemon=True).start()
+    try:
+        return started.result(), ended
+    except SandboxError as error:
+        raise refusal(error) from None
+
+
+def _tell(job: Job, result: CodeExecutionResult) -> None:
+    """There is no cell left to fail, so a failure is told on stderr."""
+    error = job.finish(result)
+    if error is not None and result.status != "terminated":
+        sys.stderr.write("\n".join(error.failure.traceback) + "\n")

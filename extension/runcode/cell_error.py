@@ -1,0 +1,36 @@
+"""A failed run as the error of its cell, with the same traceback as in the kernel."""
+
+from __future__ import annotations
+
+from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.errors import OptionError, SandboxError
+from sandbox_kernel.notebook.clean import clean
+from sandbox_kernel.notebook.failure import Failure
+
+
+class CellError(Exception):
+    """Raised out of a cell; `result` is None if nothing ran.
+
+    IPython asks an exception for its traceback if it has `_render_traceback_`, and front ends show
+    the name of its class: so each is of a class named like the guest's error.
+    """
+
+    def __init__(self, failure: Failure, result: CodeExecutionResult | None = None) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+        self.result = result
+
+    def _render_traceback_(self) -> list[str]:
+        return self.failure.traceback
+
+
+def cell_error(failure: Failure, result: CodeExecutionResult | None = None) -> CellError:
+    kind: type[CellError] = type(failure.name, (CellError,), {})
+    return kind(failure, result)
+
+
+def refusal(error: SandboxError) -> CellError:
+    """An error of ours before anything ran: a wrong option, a value that cannot cross."""
+    name, message = type(error).__name__, clean(str(error))
+    title = "Error in a magic" if isinstance(error, OptionError) else name
+    return cell_error(Failure(name, message, [f"{title}: {message}"]))

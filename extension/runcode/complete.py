@@ -1,0 +1,39 @@
+"""Completion of a `%%runcode` line: its options, and names of the user's namespace."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import TryNext
+
+from sandbox_kernel.notebook.magics import Option
+from sandbox_kernel.notebook.option_help import complete_options
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+_SOURCES = ("import", "global", "module")
+
+
+def complete(shell: InteractiveShell, event: Any) -> list[str]:
+    """IPython's hook `complete_command`: what may stand for the symbol before the cursor."""
+    _, space, line = event.text_until_cursor.partition(" ")
+    if not space:
+        raise TryNext
+    start, matches = complete_options(line, "magic", partial(_names, shell, event.symbol))
+    # IPython's symbol may begin later than the word, after a hyphen or an equals sign.
+    kept = len(line) - len(event.symbol) - start
+    return [match[kept:] if kept > 0 else line[start + kept : start] + match for match in matches]
+
+
+def _names(shell: InteractiveShell, symbol: str, option: Option, typed: str) -> list[str]:
+    """Values that only the namespace knows: Python expressions for sources, names elsewhere."""
+    if option.name in _SOURCES and "." in symbol and "=" in typed:
+        return list(shell.Completer.attr_matches(symbol))  # type: ignore[no-untyped-call]
+    if option.name in ("import", "global", "into") or (option.name == "module" and "=" in typed):
+        hidden = shell.user_ns_hidden
+        return sorted(
+            name for name in shell.user_ns if not name.startswith("_") and name not in hidden
+        )
+    return []

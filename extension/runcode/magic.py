@@ -1,0 +1,158 @@
+"""The magics %%runcode and %%runmodule."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class, no_var_expand
+
+from sandbox_kernel.contract import CodeExecutionOptions, CodeExecutionResult
+from sandbox_kernel.errors import OptionError, SandboxError
+from sandbox_kernel.execution import CodeExecution
+from sandbox_kernel.notebook.magics import parse_options
+from sandbox_kernel.notebook.option_help import options_help
+
+from .background import in_a_thread, on_this_loop
+from .cell_error import refusal
+from .job import Job
+from .output import Reports, display_result, is_shown
+from .sources import Namespace
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+HELP = f"""%%runcode OPTIONS: run this cell as a TypeScript module in a fresh sandbox.
+
+The default export is the result; without one it is the value of the last expression.
+
+{options_help("magic")}
+
+A SOURCE is a Python expression; without one the name itself is looked up. --import lends a dict,
+a module or any object: its public functions and values. Functions may be plain or async, and
+print to the cell.
+
+    %%runcode --import fs=my_fs --global rows --global limit=10 --into answer
+    import {{ readText }} from 'fs';
+    export default rows.slice(0, limit).map((row) => readText(row.path).length);
+
+`report(value)` shows a value while the run goes on; console.log prints. KeyboardInterrupt ends
+the run. See %%runmodule for modules that later cells import.
+"""
+
+MODULE_HELP = """%%runmodule ./PATH: keep this cell as a relative ES module for later cells.
+
+    %%runmodule ./math.ts
+    export const add = (a: number, b: number) => a + b;
+
+    %%runcode
+    import { add } from './math.ts';
+    add(1, 2)
+"""
+
+
+@magics_class
+class RunCode(Magics):
+    """One per shell; it holds the modules that cells have kept."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(shell)
+        self._shell = shell
+        self.modules: dict[str, str] = {}
+
+    # Line magics as well, so that `%runcode?` finds its help.
+    @no_var_expand
+    @line_cell_magic
+    def runcode(
+        self, line: str, cell: str | None = None
+    ) -> CodeExecutionResult | CodeExecution | None:
+        job = self._job(line, _body(cell, "runcode"))
+        if job.options.background:
+            return self._leave(job)
+        return self._conclude(job, self._wait(job))
+
+    @no_var_expand
+    @cell_magic
+    def _runcode(self, line: str, cell: str) -> Awaitable[Any]:
+        """What `awaiting.py` makes of %%runcode; not to be called by hand."""
+        return self._awaited(self._job(line, cell))
+
+    @no_var_expand
+    @line_cell_magic
+    def runmodule(self, line: str, cell: str | None = None) -> None:
+        path, source = line.strip(), _body(cell, "runmodule")
+        try:
+            if not path:
+                raise OptionError("%%runmodule needs a path: %%runmodule ./PATH", "runmodule")
+            CodeExecutionOptions.of(modules={path: source})
+        except SandboxError as error:
+            raise refusal(error) from None
+        self.modules[path] = source
+
+    runcode.__doc__ = HELP
+    runmodule.__doc__ = MODULE_HELP
+
+    def _job(self, line: str, cell: str) -> Job:
+        shell = self._shell
+        try:
+            options = parse_options(line, "magic")
+            names = Namespace(shell.ev, shell.user_ns, self.modules)
+            given = options.run_options(names.resolve)
+        except SandboxError as error:
+            raise refusal(error) from None
+        given["modules"] = {**self.modules, **given["modules"]}
+        suffix = "js" if options.language == "javascript" else "ts"
+        given.setdefault("filename", f"cell-{shell.execution_count}.{suffix}")
+        reports = Reports(shell, wanted=not (options.no_widget or options.raw))
+        # The magic's own line counts, so that positions are those of the notebook's cell.
+        return Job("\n" + cell, options, given, reports)
+
+    async def _awaited(self, job: Job) -> CodeExecutionResult | CodeExecution | None:
+        if job.options.background:
+            return self._leave(job)
+        with job.interruptible():
+            try:
+                result = await job.start()
+            except SandboxError as error:
+                raise refusal(error) from None
+            except asyncio.CancelledError:
+                job.stop("cancelled")
+                raise
+        return self._conclude(job, result)
+
+    def _wait(self, job: Job) -> CodeExecutionResult:
+        """Block; in a thread, since the loop of this one may be running and cannot help."""
+        _, future = in_a_thread(job)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            job.stop("interrupted")
+            return future.result()
+
+    def _leave(self, job: Job) -> CodeExecution | None:
+        """Return at once; the run goes on, on the notebook's loop where that goes on too."""
+        has_loop = getattr(self._shell, "kernel", None) is not None
+        run = on_this_loop(job) if has_loop else in_a_thread(job, conclude=True)[0]
+        if job.options.into is None:
+            return run
+        self._shell.user_ns[job.options.into] = run
+        return None
+
+    def _conclude(self, job: Job, result: CodeExecutionResult) -> CodeExecutionResult | None:
+        error = job.finish(result)
+        if job.options.into is not None:
+            self._shell.user_ns[job.options.into] = result
+        if error is not None:
+            raise error
+        if job.options.raw or not is_shown(result):
+            return None
+        display_result(self._shell, result)
+        return result
+
+
+def _body(cell: str | None, name: str) -> str:
+    if cell is None:
+        error = OptionError(f"%{name} is for whole cells: begin one with %%{name}", name)
+        raise refusal(error)
+    return cell

@@ -1,0 +1,76 @@
+"""Untrusted JavaScript and TypeScript in a locked-down sandbox: `run_code(source, options)`.
+
+Names load on first use: the worker imports this package too, and must stay small.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .bridges import one_way as one_way
+    from .contract import CodeExecutionError as CodeExecutionError
+    from .contract import CodeExecutionLog as CodeExecutionLog
+    from .contract import CodeExecutionOptions as CodeExecutionOptions
+    from .contract import CodeExecutionResult as CodeExecutionResult
+    from .engine import Engine as Engine
+    from .errors import EngineClosedError as EngineClosedError
+    from .errors import EngineError as EngineError
+    from .errors import IsolationError as IsolationError
+    from .errors import OptionError as OptionError
+    from .errors import RunEndedError as RunEndedError
+    from .errors import SandboxError as SandboxError
+    from .errors import SerializationError as SerializationError
+    from .execution import CodeExecution as CodeExecution
+    from .run import run_code as run_code
+    from .values import ArrayBuffer as ArrayBuffer
+    from .values import BigInt as BigInt
+    from .values import GuestError as GuestError
+    from .values import GuestFunction as GuestFunction
+    from .values import JSMap as JSMap
+    from .values import JSSet as JSSet
+    from .values import Opaque as Opaque
+    from .values import undefined as undefined
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "one_way": "bridges",
+    "CodeExecutionError": "contract",
+    "CodeExecutionLog": "contract",
+    "CodeExecutionOptions": "contract",
+    "CodeExecutionResult": "contract",
+    "Engine": "engine",
+    "EngineClosedError": "errors",
+    "EngineError": "errors",
+    "IsolationError": "errors",
+    "OptionError": "errors",
+    "RunEndedError": "errors",
+    "SandboxError": "errors",
+    "SerializationError": "errors",
+    "CodeExecution": "execution",
+    "run_code": "run",
+    "ArrayBuffer": "values",
+    "BigInt": "values",
+    "GuestError": "values",
+    "GuestFunction": "values",
+    "JSMap": "values",
+    "JSSet": "values",
+    "Opaque": "values",
+    "undefined": "values",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,288 @@
+"""The contract as data: options in, result out, the five statuses, the JSON spelling."""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .errors import OptionError
+from .jsonable import to_jsonable
+from .specifiers import CONTROL, is_bare
+from .values import Undefined, undefined
+
+Status = Literal["success", "error", "memory", "terminated", "link_error"]
+Language = Literal["javascript", "typescript"]
+LogLevel = Literal["log", "info", "warn", "error", "debug"]
+
+STATUSES: tuple[Status, ...] = ("success", "error", "memory", "terminated", "link_error")
+LOG_LEVELS: tuple[LogLevel, ...] = ("log", "info", "warn", "error", "debug")
+DEFAULT_FILENAME = "<runCode>"
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExecutionError:
+    """Why a run did not succeed. `line` and `column` are 1-based and count characters."""
+
+    name: str
+    message: str
+    stack: str | None = None
+    specifier: str | None = None
+    filename: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" if self.message else self.name
+
+    def to_json(self) -> dict[str, Any]:
+        fields = ("name", "message", "stack", "specifier", "filename", "line", "column")
+        return {key: getattr(self, key) for key in fields if getattr(self, key) is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExecutionLog:
+    """One captured `console` call; `timestamp` is in milliseconds since the epoch."""
+
+    level: LogLevel
+    args: tuple[Any, ...]
+    timestamp: float
+    method: str = "log"  # the console method called, for how to show it: table, group, trace ...
+    depth: int = 0  # how many console.group are open
+
+    def to_json(self) -> dict[str, Any]:
+        return {"level": self.level, "args": to_jsonable(self.args), "timestamp": self.timestamp}
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExecutionResult:
+    """What a run gave. `result` is `undefined` and `error` is set on every status but success."""
+
+    status: Status
+    result: Any = undefined
+    reports: list[Any] = field(default_factory=list)
+    logs: list[CodeExecutionLog] = field(default_factory=list)
+    error: CodeExecutionError | None = None
+    duration_ms: float = 0.0
+    memory_used_bytes: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The contract's camelCase shape, ready for `json.dumps`."""
+        shape: dict[str, Any] = {"status": self.status}
+        if not isinstance(self.result, Undefined):
+            shape["result"] = to_jsonable(self.result)
+        shape["reports"] = to_jsonable(self.reports)
+        shape["logs"] = [log.to_json() for log in self.logs]
+        if self.error is not None:
+            shape["error"] = self.error.to_json()
+        shape["durationMs"] = self.duration_ms
+        if self.memory_used_bytes is not None:
+            shape["memoryUsedBytes"] = self.memory_used_bytes
+        return shape
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Which export becomes the result, and the arguments if it is a function."""
+
+    fn: str = "default"
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeExecutionOptions:
+    """Options of one run, checked; `None` for the memory limit means the engine's default."""
+
+    execute: Execute = field(default_factory=Execute)
+    imports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    globals: Mapping[str, Any] = field(default_factory=dict)
+    language: Language = "typescript"
+    memory_limit_bytes: int | None = None
+    filename: str = DEFAULT_FILENAME
+    report: Callable[[Any], Any] | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any] | None = None, **named: Any) -> CodeExecutionOptions:
+        """From a mapping with the contract's names, keywords with Python's, or both."""
+        given: dict[str, Any] = {}
+        for key, value in [*_items(options), *named.items()]:
+            name = _known(key)
+            if name in given:
+                raise OptionError(f"option {name!r} was given twice", name)
+            given[name] = value
+        checked = {name: _CHECKS[name](value) for name, value in given.items() if value is not None}
+        made = cls(**checked)
+        if made.filename in made.modules:
+            raise OptionError(f"filename {made.filename!r} is also a key of modules", "filename")
+        return made
+
+
+_CONTRACT_NAMES = {"memoryLimitBytes": "memory_limit_bytes"}
+
+
+def _items(options: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+    if options is None:
+        return []
+    if not isinstance(options, Mapping):
+        raise OptionError(f"options must be a mapping, not {_kind(options)}")
+    return list(options.items())
+
+
+def _known(key: object) -> str:
+    name = _CONTRACT_NAMES.get(str(key), str(key))
+    if name in _CHECKS:
+        return name
+    raise OptionError(_unknown("option", str(key), [*_CHECKS, *_CONTRACT_NAMES]), str(key))
+
+
+def _unknown(what: str, key: str, known: Sequence[str]) -> str:
+    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known: {', '.join(known)}"
+    return f"unknown {what} {key!r}; {hint}"
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def _expect_mapping(option: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise OptionError(f"{option} must be a mapping, not {_kind(value)}", option)
+    for key in value:
+        if not isinstance(key, str):
+            raise OptionError(f"{option} has the key {key!r}, which is no string", option)
+    return value
+
+
+def _expect_text(option: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise OptionError(f"{option} must be a string, not {_kind(value)}", option)
+    return value
+
+
+def _check_execute(value: object) -> Execute:
+    if isinstance(value, Execute):
+        return value
+    given = _expect_mapping("execute", value)
+    for key in given:
+        if key not in ("fn", "args"):
+            raise OptionError(_unknown("key of execute", key, ["fn", "args"]), "execute")
+    fn = given.get("fn")
+    args = given.get("args")
+    fn = "default" if fn is None else _expect_text("execute.fn", fn)
+    if args is not None and not isinstance(args, list | tuple):
+        raise OptionError(f"execute.args must be a list, not {_kind(args)}", "execute")
+    return Execute(fn, tuple(args or ()))
+
+
+def _check_imports(value: object) -> Mapping[str, Mapping[str, Any]]:
+    imports = _expect_mapping("imports", value)
+    for specifier, exports in imports.items():
+        if not is_bare(specifier):
+            raise OptionError(
+                f"imports key {specifier!r} is no bare specifier such as 'fs' or '@scope/pkg'"
+                " (relative sources go into modules)",
+                "imports",
+            )
+        for name in _expect_mapping(f"imports[{specifier!r}]", exports):
+            if "\0" in name or not _is_unicode(name):
+                raise OptionError(
+                    f"imports[{specifier!r}] has {name!r}, which cannot name an export", "imports"
+                )
+    return imports
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _check_modules(value: object) -> Mapping[str, str]:
+    modules = _expect_mapping("modules", value)
+    for key, source in modules.items():
+        parts = key.split("/")
+        if parts[0] != "." or len(parts) < 2 or any(p in ("", ".", "..") for p in parts[1:]):
+            raise OptionError(
+                f"modules key {key!r} is no relative specifier from the graph's root,"
+                " such as './helpers.js' or './lib/math.js'",
+                "modules",
+            )
+        if CONTROL.search(key) or not _is_unicode(key):
+            raise OptionError(f"modules key {key!r} has a control character", "modules")
+        _expect_text(f"modules[{key!r}]", source)
+    return modules
+
+
+# Names that no global lexical binding may have in a module: reserved words, and the
+# three properties of the global object that cannot be redeclared.
+_RESERVED = frozenset(
+    "await break case catch class const continue debugger default delete do else enum export"
+    " extends false finally for function if implements import in instanceof interface let new"
+    " null package private protected public return static super switch this throw true try"
+    " typeof var void while with yield eval arguments undefined NaN Infinity globalThis".split()
+)
+
+
+def _check_globals(value: object) -> Mapping[str, Any]:
+    bindings = _expect_mapping("globals", value)
+    for name in bindings:
+        if not is_identifier(name):
+            raise OptionError(f"globals key {name!r} is no JavaScript identifier", "globals")
+        if name in _RESERVED:
+            raise OptionError(f"globals key {name!r} is a reserved name in JavaScript", "globals")
+    return bindings
+
+
+def is_identifier(name: str) -> bool:
+    """Python's identifiers are JavaScript's, but for `$` and compatibility forms."""
+    return name.replace("$", "_").isidentifier()
+
+
+def is_exportable_from_python(name: str) -> bool:
+    """Whether a Python name is public and usable as it stands."""
+    return name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)
+
+
+def _check_language(value: object) -> Language:
+    if value == "javascript" or value == "typescript":
+        return value
+    raise OptionError(f"language must be 'javascript' or 'typescript', not {value!r}", "language")
+
+
+def _check_memory_limit(value: object) -> int:
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole:
+        raise OptionError(
+            f"memoryLimitBytes must be a whole number, not {value!r}", "memory_limit_bytes"
+        )
+    limit = int(value)  # type: ignore[call-overload]
+    if not 0 < limit <= 2**53:
+        raise OptionError(f"memoryLimitBytes must be positive, not {value!r}", "memory_limit_bytes")
+    return int(limit)
+
+
+def _check_filename(value: object) -> str:
+    filename = _expect_text("filename", value)
+    if not filename or CONTROL.search(filename) or not _is_unicode(filename):
+        raise OptionError(f"filename {filename!r} is empty or has control characters", "filename")
+    return filename
+
+
+def _check_report(value: object) -> Callable[[Any], Any]:
+    if not callable(value):
+        raise OptionError(f"report must be callable, not {_kind(value)}", "report")
+    return value
+
+
+_CHECKS: dict[str, Callable[[object], Any]] = {
+    "execute": _check_execute,
+    "imports": _check_imports,
+    "modules": _check_modules,
+    "globals": _check_globals,
+    "language": _check_language,
+    "memory_limit_bytes": _check_memory_limit,
+    "filename": _check_filename,
+    "report": _check_report,
+}

@@ -1,0 +1,83 @@
+"""Guest functions and promises in the host's hands: usable while the run lives, refused after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..errors import ProtocolError, RunEndedError
+from ..values import GuestError, GuestFunction
+from ..wire import messages
+
+Send = Callable[[int, int, Sequence[Any]], None]  # number of the call, of the function, arguments
+
+
+class Guests:
+    """Makes the Python objects that stand for them, and settles what the host waits for."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
+        self._loop = loop
+        self._send = send
+        self._calls: dict[int, asyncio.Future[Any]] = {}
+        self._promises: dict[int, asyncio.Future[Any]] = {}
+        self._last_call = 0
+        self._closed = False
+
+    def guest_function(self, ident: int, name: str) -> GuestFunction:
+        return GuestFunction(name, lambda args: self._call(ident, name, args))
+
+    def _call(self, ident: int, name: str, args: Sequence[Any]) -> asyncio.Future[Any]:
+        if self._closed:
+            raise RunEndedError(f"guest function {name!r} was called after its run had ended")
+        number = self._last_call + 1
+        self._send(number, ident, args)
+        self._last_call = number
+        future = self._calls[number] = self._loop.create_future()
+        return future
+
+    def guest_promise(self, ident: int) -> asyncio.Future[Any]:
+        if ident in self._promises:
+            raise ProtocolError("a promise lent twice")
+        future = self._promises[ident] = self._loop.create_future()
+        future.add_done_callback(_retrieve)
+        return future
+
+    def waiting_for(self, kind: int, number: int) -> asyncio.Future[Any]:
+        """The future that a worker's answer is for; it is expected no longer."""
+        table = {
+            messages.GUEST_RETURN: self._calls,
+            messages.GUEST_THROW: self._calls,
+            messages.RESOLVED: self._promises,
+            messages.REJECTED: self._promises,
+        }.get(kind)
+        if table is None or number not in table:
+            raise ProtocolError(f"an answer of kind {kind} that nobody asked for")
+        return table.pop(number)
+
+    def settle(self, kind: int, future: asyncio.Future[Any], value: Any) -> None:
+        threw = kind in (messages.GUEST_THROW, messages.REJECTED)
+        if threw and not isinstance(value, GuestError):
+            raise ProtocolError("an answer that threw something else than an error")
+        if future.done():
+            return
+        if threw:
+            future.set_exception(value)
+        else:
+            future.set_result(value)
+
+    def close(self) -> None:
+        """Nothing will be answered any more."""
+        self._closed = True
+        if self._loop.is_closed():
+            return
+        for future in (*self._calls.values(), *self._promises.values()):
+            if not future.done():
+                future.set_exception(RunEndedError("the run ended before the guest answered"))
+                future.add_done_callback(_retrieve)
+
+
+def _retrieve(future: asyncio.Future[Any]) -> None:
+    """An exception that nobody asks for is no reason to complain."""
+    if not future.cancelled():
+        future.exception()

@@ -1,0 +1,92 @@
+"""What is on its way to a worker. Never blocks the loop; what the socket does not take is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+from ..wire.frame import Buffer
+
+
+class Outbox:
+    """Frames leave in order; those of one turn of the loop leave in one write."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        connection: socket.socket,
+        cap: int,
+        on_overflow: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._socket = connection
+        self._cap = cap
+        self._on_overflow = on_overflow
+        self._waiting: list[Buffer] = []
+        self._waiting_bytes = 0  # of what waits behind `_rest`
+        self._rest = memoryview(b"")  # what the socket did not take yet
+        self._writing = False
+        self._flush_scheduled = False
+        self._closed = False
+        self.largest = 0
+
+    def post(self, frame: list[Buffer], *, now: bool = False) -> None:
+        """Raises OSError only when `now`: otherwise whoever reads learns that the worker is dead."""
+        if self._closed:
+            return
+        self._waiting += frame
+        if self._writing:
+            self._queue_up(frame)
+        elif now:
+            self._flush()
+        elif not self._flush_scheduled:
+            self._flush_scheduled = True
+            self._loop.call_soon(self._flush_quietly)
+
+    def _queue_up(self, frame: list[Buffer]) -> None:
+        """The guest asks faster than it listens."""
+        self._waiting_bytes += sum(map(len, frame))
+        if self._waiting_bytes > self._cap:
+            self._on_overflow()
+
+    def _flush_quietly(self) -> None:
+        try:
+            self._flush()
+        except OSError:
+            pass
+
+    def _flush(self) -> None:
+        self._flush_scheduled = False
+        if self._closed or self._writing or not self._waiting:
+            return
+        waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
+        self._send(memoryview(waiting[0] if len(waiting) == 1 else b"".join(waiting)))
+
+    def _send(self, data: memoryview) -> None:
+        self.largest = max(self.largest, len(data))
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        self._rest = data[sent:]
+        if len(self._rest) and not self._writing:
+            self._writing = True
+            self._loop.add_writer(self._socket, self._on_writable)
+
+    def _on_writable(self) -> None:
+        if self._closed:
+            return
+        try:
+            self._send(self._rest)
+        except OSError:
+            self._rest = memoryview(b"")
+        if not len(self._rest):
+            self._loop.remove_writer(self._socket)
+            self._writing = False
+            self._flush_quietly()
+
+    def close(self) -> None:
+        self._closed = True
+        if not self._loop.is_closed():
+            self._loop.remove_writer(self._socket)

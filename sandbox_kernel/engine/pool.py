@@ -1,0 +1,311 @@
+"""WorkerPool: which worker a run gets, how many run at once, and that nothing is left behind.
+
+Loads little, so that the first run can start the zygote before it loads the rest.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from ..errors import EngineClosedError, IsolationError
+from ..wire.messages import FILTERED, PROCESS_ONLY
+from .worker import Worker
+from .zygote import Zygote, filters_system_calls
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from .job import ActiveRun, Job, Listener
+    from .limits import Limits
+    from .session import Session
+
+_MAX_ZYGOTE_FAILURES = 3
+
+
+class WorkerPool:
+    """Runs code in locked-down worker processes here; `Engine` has its limits as traits."""
+
+    spares = 4
+    concurrency = max(8, 4 * (os.cpu_count() or 1))
+    default_memory_limit_bytes = 64 * 2**20
+    cpu_seconds = 300
+    output_bytes = 256 * 2**20
+    calls_in_flight = 2**16
+    message_bytes = 128 * 2**20
+    require_isolation = sys.platform == "linux"
+
+    _shared: ClassVar[WorkerPool | None] = None
+
+    @classmethod
+    def shared(cls) -> WorkerPool:
+        """The pool of everybody who names no engine; `Engine.instance()` takes it over."""
+        pool = WorkerPool._shared
+        if pool is None or pool._closed or pool._heir is not None:
+            pool = WorkerPool._shared = WorkerPool()
+        return pool
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._zygote: Zygote | None = None
+        self._zygote_failures = 0
+        self._spares: deque[Worker] = deque()
+        self._queue: deque[Session] = deque()  # beyond the concurrency limit
+        self._waiting: deque[Session] = deque()  # for a worker to be forked
+        self._active: set[Session] = set()
+        self._closed = False
+        self._heir: WorkerPool | None = None  # who has taken over
+        _pools.add(self)
+
+    # -- the backend's interface
+
+    def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
+        """Called on `loop`'s own thread."""
+        from .session import Session, inside_a_run
+
+        if self.require_isolation and not filters_system_calls():
+            raise IsolationError("no system-call filter here, and the engine requires one")
+        session = Session(job, listener, loop, self._limits(), self._session_ended)
+        with self._lock:
+            if self._closed:
+                raise EngineClosedError("the engine is closed")
+            self._drop_orphans()
+            # One that a bridge started must not wait for the run that waits for it.
+            if len(self._active) >= self.concurrency and not inside_a_run.get():
+                self._queue.append(session)
+                return session
+            self._active.add(session)
+        self._assign(session)
+        return session
+
+    def warm_up(self) -> None:
+        """Starts the zygote and its spares now rather than at the first run."""
+        if self._zygote is not None:
+            return
+        with self._lock:
+            if self._closed:
+                raise EngineClosedError("the engine is closed")
+            self._refill()
+
+    def close(self) -> None:
+        """Ends every run and every process; leaves no zombie and no descriptor. Idempotent."""
+        with self._lock:
+            self._closed = True
+            sessions = [*self._queue, *self._waiting, *self._active]
+            spares, zygote = list(self._spares), self._zygote
+            self._spares.clear()
+            self._queue.clear()
+            self._waiting.clear()
+            self._zygote = None
+        for session in sessions:
+            session.abandon("the engine was closed")
+        for worker in spares:
+            worker.close()
+        if zygote is not None:
+            zygote.close()
+        _pools.discard(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- handing out workers
+
+    def _limits(self) -> Limits:
+        from .limits import Limits
+
+        return Limits(
+            default_memory_bytes=self.default_memory_limit_bytes,
+            output_bytes=self.output_bytes,
+            message_bytes=self.message_bytes,
+            cpu_seconds=self.cpu_seconds,
+            calls_in_flight=self.calls_in_flight,
+            isolation=FILTERED if self.require_isolation else PROCESS_ONLY,
+        )
+
+    def _assign(self, session: Session) -> None:
+        """On the session's loop: a spare if there is one, the next forked worker otherwise."""
+        if self._heir is not None:
+            self._heir._assign(session)
+            return
+        while True:
+            with self._lock:
+                if not self._spares:
+                    self._waiting.append(session)
+                    problem = self._refill()
+                    break
+                worker = self._spares.popleft()
+            if session.attach(worker):
+                with self._lock:
+                    self._refill()
+                return
+            worker.close()
+            if session not in self._active:
+                return
+        if problem is not None and (self._zygote is None or not self._zygote.requested):
+            from ..contract import CodeExecutionError
+
+            message = f"no worker could be started: {problem.strerror}"
+            session.fail(CodeExecutionError("EngineError", message))
+
+    def _refill(self) -> OSError | None:
+        """Asks for as many workers as are missing; what the system refused. The lock is held."""
+        if self._closed:
+            return None
+        try:
+            if self._zygote is None:
+                self._zygote = Zygote(self.cpu_seconds, self._worker_forked, self._zygote_lost)
+            missing = self.spares + len(self._waiting) - len(self._spares) - self._zygote.requested
+            for _ in range(missing):
+                self._zygote.request_worker()
+        except OSError as problem:  # such as no descriptor left
+            return problem
+        return None
+
+    def _worker_forked(self, worker: Worker) -> None:
+        """On the zygote's thread."""
+        if self._heir is not None:
+            self._heir._worker_forked(worker)
+            return
+        with self._lock:
+            self._zygote_failures = 0
+            if self._closed:
+                worker.close()
+                return
+            session = self._waiting.popleft() if self._waiting else None
+            if session is None:
+                self._spares.append(worker)
+                return
+        self._on_loop(session, self._attach_forked, session, worker)
+
+    def _attach_forked(self, session: Session, worker: Worker) -> None:
+        if self._heir is not None:
+            self._heir._attach_forked(session, worker)
+            return
+        if not session.attach(worker):
+            worker.close()
+            if session in self._active:
+                self._assign(session)
+
+    def _on_loop(self, session: Session, function: Any, *args: Any) -> None:
+        try:
+            session.loop.call_soon_threadsafe(function, *args)
+        except RuntimeError:
+            session.abandon("the event loop of this run was closed")
+            for item in args:
+                if isinstance(item, Worker):
+                    item.close()
+
+    def _zygote_lost(self, zygote: Zygote, reason: str) -> None:
+        """On the zygote's thread: its workers are dead; who waits for one gets another zygote."""
+        if self._heir is not None:
+            self._heir._zygote_lost(zygote, reason)
+            return
+        with self._lock:
+            if zygote is not self._zygote:
+                return
+            self._zygote = None
+            self._zygote_failures += 1
+            dead = list(self._spares)
+            self._spares.clear()
+            given_up = []
+            if self._zygote_failures >= _MAX_ZYGOTE_FAILURES:
+                given_up, self._waiting = list(self._waiting), deque()
+            elif self._waiting:
+                self._refill()
+        zygote.close()
+        for worker in dead:
+            worker.close()
+        for session in given_up:
+            from ..contract import CodeExecutionError
+
+            error = CodeExecutionError("EngineError", f"no worker could be started: {reason}")
+            self._on_loop(session, session.fail, error)
+
+    # -- bookkeeping
+
+    def _session_ended(self, session: Session) -> None:
+        """From any thread: its place goes to the one that waits longest."""
+        if self._heir is not None:
+            self._heir._session_ended(session)
+            return
+        with self._lock:
+            if session in self._queue:
+                self._queue.remove(session)
+                return
+            if session in self._waiting:
+                self._waiting.remove(session)
+            self._active.discard(session)
+            if self._closed or not self._queue or len(self._active) >= self.concurrency:
+                return
+            following = self._queue.popleft()
+            self._active.add(following)
+        self._on_loop(following, self._assign, following)
+
+    def _drop_orphans(self) -> None:
+        """Runs whose event loop was closed under them will never end by themselves."""
+        for session in [s for s in (*self._active, *self._queue) if s.loop.is_closed()]:
+            session.abandon("the event loop of this run was closed")
+
+    def take_over(self, other: WorkerPool) -> None:
+        """Another pool's processes and runs become this one's; it passes on what it still hears."""
+        with other._lock, self._lock:
+            if other.cpu_seconds != self.cpu_seconds or self._zygote is not None:
+                return
+            other._heir = self
+            self._zygote, self._spares = other._zygote, other._spares
+            self._queue, self._waiting, self._active = other._queue, other._waiting, other._active
+
+    def renew(self) -> None:
+        """What zygotes are born with has changed; if runs are under way, the next one has it."""
+        with self._lock:
+            if self._active or self._zygote is None:
+                return
+            zygote, self._zygote = self._zygote, None
+            spares, self._spares = self._spares, deque()
+        for worker in spares:
+            worker.close()
+        zygote.close()
+
+    def _forget(self) -> None:
+        """In a fork of the host: processes and sockets belong to the parent."""
+        zygote, self._zygote = self._zygote, None
+        self._lock = threading.RLock()
+        for worker in self._spares:
+            worker.socket.close()
+        self._spares.clear()
+        self._queue.clear()
+        self._waiting.clear()
+        self._active.clear()
+        if zygote is not None:
+            zygote.forget()
+
+    def doctor(self) -> dict[str, Any]:
+        """What this engine is made of and how far it isolates."""
+        from .doctor import examine
+
+        return examine(self)
+
+
+_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for pool in list(_pools):
+        pool.close()
+
+
+def _forget_all() -> None:
+    for pool in list(_pools):
+        pool._forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)

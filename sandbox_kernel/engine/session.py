@@ -1,0 +1,506 @@
+"""One run's conversation with its worker. Lives on one event loop; only `terminate` may come from
+another thread. Every frame is hostile: a worker that says anything unexpected is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import os
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from ..contract import CodeExecutionError
+from ..errors import ProtocolError
+from ..wire import messages
+from ..wire.control import Record
+from ..wire.frame import Buffer, Frame, FrameReader, pack, size_of
+from ..wire.values import decode, decode_lines, encode, encode_error, error_identity, weight
+from .guests import Guests
+from .heard import failure_of, log_of
+from .job import Job, Listener, Outcome
+from .limits import Limits
+from .outbox import Outbox
+from .worker import Worker
+
+_SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
+# After a synchronous answer the guest often asks again at once: looking for that for a moment is
+# cheaper than going through the event loop, if there is a processor for the guest meanwhile.
+_LINGER_SECONDS = 60e-6 if (os.cpu_count() or 1) > 1 else 0.0
+_EXIT_NOTICE_SECONDS = 2.0
+_NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
+
+
+inside_a_run = contextvars.ContextVar("inside_a_run", default=False)
+
+
+class Session:
+    """States: queued (no worker), attached, ended. `on_end` is called once, when it ends."""
+
+    def __init__(
+        self,
+        job: Job,
+        listener: Listener,
+        loop: asyncio.AbstractEventLoop,
+        limits: Limits,
+        on_end: Callable[[Session], None],
+    ) -> None:
+        self.loop = loop
+        self._job = job
+        self._listener = listener
+        self._limits = limits
+        self._on_end = on_end
+        self._context = contextvars.copy_context()
+        self._context.run(inside_a_run.set, True)
+        self._memory_limit = job.options.memory_limit_bytes or limits.default_memory_bytes
+        self._worker: Worker | None = None
+        self._reader = FrameReader(limits.message_bytes)
+        self._outbox: Outbox | None = None
+        self._linger_until = 0.0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._sinks: set[asyncio.Task[Any]] = set()
+        self._guests = Guests(loop, self._call_guest)
+        self._largest_received = 0
+        self._output = 0  # what the worker's messages take in the host's memory, about
+        self._known = False  # it has said how it is isolated
+        self._lock = threading.Lock()
+        self._reason: str | None = None
+        self._terminated = False
+        self._finishing = False
+        self._ended = False
+        self._blocked = False  # inside a synchronous bridge
+
+    # -- beginning
+
+    def attach(self, worker: Worker) -> bool:
+        """Sends the job; False if the worker is dead, so that another may be tried."""
+        with self._lock:
+            if self._ended:
+                return False
+            self._worker = worker
+        worker.limit_address_space(self._limits.address_space(self._memory_limit))
+        text = self._job.text(self._limits.default_memory_bytes)
+        cap = self._limits.output_bytes
+        self._outbox = Outbox(self.loop, worker.socket, cap, self._on_overflow)
+        try:
+            self._outbox.post(pack(messages.RUN, 0, 0, text, self._job.attachments), now=True)
+        except OSError:
+            self._worker = self._outbox = None
+            return False
+        self.loop.add_reader(worker.socket, self._context.copy().run, self._on_readable)
+        self._schedule_awaitables()
+        if self._terminated:
+            worker.kill()
+        return True
+
+    # -- receiving
+
+    def _on_readable(self) -> None:
+        if self._ended or self._worker is None:
+            return
+        enough = monotonic() + _SECONDS_PER_TURN
+        while True:
+            try:
+                count = self._worker.socket.recv_into(self._reader.room())
+            except BlockingIOError:
+                if monotonic() < self._linger_until:
+                    continue
+                return
+            except OSError:
+                count = 0
+            if not count:
+                self._on_end_of_stream()
+                return
+            self._take(count)
+            if self._ended or self._worker is None or monotonic() > enough:
+                return
+
+    def _take(self, count: int) -> None:
+        try:
+            for frame in self._reader.feed(count):
+                self._largest_received = max(self._largest_received, size_of(frame))
+                self._output += weight(frame.text, frame.attachments)
+                if frame.kind == messages.SAID:
+                    self._output += 128 * bytes(frame.text).count(b"\n")
+                if self._output > self._limits.output_bytes:
+                    cap = self._limits.output_bytes
+                    self._end_terminated(f"safety cap: more than {cap} bytes of output")
+                elif not self._finishing:
+                    self._handle(frame)
+                if self._ended:
+                    return
+        except ProtocolError as error:
+            self._crash(f"the worker broke the protocol: {error}")
+        except Exception as error:
+            self._complain("a message of a worker could not be handled", error)
+            self._crash(f"the host could not handle a message: {type(error).__name__}")
+
+    def _handle(self, frame: Frame) -> None:
+        kind = frame.kind
+        if not self._known or kind == messages.READY:
+            self._ready(frame)
+        elif kind == messages.SAID:
+            self._said(frame)
+        elif kind == messages.REPORT:
+            self._report(self._decode(frame))
+        elif kind == messages.LOG:
+            self._log(decode(frame.text, frame.attachments, None, ordered=True))
+        elif kind == messages.CALL:
+            if not self._terminated:
+                self._call(frame)
+        elif kind in (messages.FINISHED, messages.FAILED):
+            self._finished(frame)
+        else:
+            future = self._guests.waiting_for(kind, frame.a)
+            self._guests.settle(kind, future, self._decode(frame))
+
+    def _decode(self, frame: Frame) -> Any:
+        return decode(frame.text, frame.attachments, self._guests)
+
+    def _ready(self, frame: Frame) -> None:
+        if self._known or frame.kind != messages.READY:
+            raise ProtocolError("a worker says once, and first, how it is isolated")
+        if frame.b != messages.VERSION or frame.a not in messages.ISOLATION_NAMES:
+            raise ProtocolError("a worker of another version")
+        if frame.a < self._limits.isolation:
+            raise ProtocolError("a worker that is not isolated as required")
+        self._known = True
+
+    def _said(self, frame: Frame) -> None:
+        for letter, value in decode_lines(frame.text, self._borrower_for):
+            if letter == "R":
+                self._report(value)
+            elif letter == "L":
+                self._log(value)
+            else:
+                raise ProtocolError("a line that is neither report nor log")
+            if self._ended:
+                return
+
+    def _borrower_for(self, letter: str) -> Guests | None:
+        """Logs describe functions and promises; only reports may lend them."""
+        return self._guests if letter == "R" else None
+
+    def _log(self, entry: Any) -> None:
+        log = log_of(entry)
+        try:
+            self._listener.on_log(log)
+        except Exception as error:
+            self._complain("the log sink raised", error)
+
+    def _report(self, value: Any) -> None:
+        sink = self._job.options.report
+        if sink is None:
+            raise ProtocolError("a report, but none was asked for")
+        self._listener.on_report(value)
+        try:
+            given = sink(value)
+        except BaseException as error:
+            self._complain("the report sink raised", error)
+            self._pass_on(error)
+            return
+        if inspect.isawaitable(given):
+            task = self._spawn(given)
+            self._sinks.add(task)
+            task.add_done_callback(self._sink_done)
+            self._check_in_flight()
+
+    def _sink_done(self, task: asyncio.Task[Any]) -> None:
+        self._sinks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._complain("the report sink raised", task.exception())
+
+    def _complain(self, message: str, error: BaseException | None) -> None:
+        self.loop.call_exception_handler({"message": message, "exception": error})
+
+    # -- bridge calls
+
+    def _call(self, frame: Frame) -> None:
+        function, mode = self._job.bridges.function(frame.b)
+        args = self._decode(frame)
+        if not isinstance(args, list):
+            raise ProtocolError("a call whose arguments are no list")
+        if mode == messages.ASYNC:
+            self._start_answer(frame.a, function, args)
+            return
+        try:
+            value = self._run_blocking(function, args)
+        except BaseException as error:
+            self._bridge_raised(frame.a, error, wanted=mode == messages.SYNC)
+            return
+        if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
+            if mode == messages.SYNC:
+                self._post(pack(messages.PROMISE, frame.a), now=True)
+            self._await_answer(frame.a, value, wanted=mode == messages.SYNC)
+        elif mode == messages.SYNC:
+            self._return(frame.a, value, now=True)
+            self._linger_until = monotonic() + _LINGER_SECONDS
+
+    def _run_blocking(self, function: Callable[..., Any], args: list[Any]) -> Any:
+        self._blocked = True
+        try:
+            return function(*args)
+        finally:
+            self._blocked = False
+
+    def _start_answer(self, call: int, function: Callable[..., Any], args: list[Any]) -> None:
+        try:
+            coroutine = function(*args)
+        except BaseException as error:
+            self._bridge_raised(call, error, wanted=True)
+            return
+        self._await_answer(call, coroutine)
+
+    async def _answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
+        try:
+            value = await awaitable
+        except BaseException as error:
+            if self._ended:
+                raise
+            self._bridge_raised(call, error, wanted=wanted)
+            return
+        if wanted:
+            self._return(call, value)
+
+    def _bridge_raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
+        """The guest learns of everything; what is meant to end the program goes on doing so."""
+        if wanted:
+            self._throw(call, error)
+        else:
+            self._complain("a one-way bridge raised", error)
+        self._pass_on(error)
+
+    def _pass_on(self, error: BaseException) -> None:
+        """On the next turn of the loop, so that nothing already received is left lying."""
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            self.loop.call_soon(_raise, error)
+
+    def _check_in_flight(self) -> None:
+        cap = self._limits.calls_in_flight
+        if len(self._tasks) + len(self._sinks) > cap:
+            self._end_terminated(f"safety cap: more than {cap} calls in flight")
+
+    def _spawn(self, awaitable: Awaitable[Any]) -> asyncio.Task[Any]:
+        coroutine = awaitable if inspect.iscoroutine(awaitable) else _awaited(awaitable)
+        return self.loop.create_task(coroutine, context=self._context)
+
+    def _await_answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool = True) -> None:
+        task = self._track(self._answer(call, awaitable, wanted=wanted))
+        if inspect.iscoroutine(awaitable):
+            # Cancelled before it began, it would be reported as never awaited.
+            task.add_done_callback(lambda _: awaitable.close())
+        self._check_in_flight()
+
+    def _track(self, awaitable: Awaitable[Any]) -> asyncio.Task[Any]:
+        task = self._spawn(awaitable)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _schedule_awaitables(self) -> None:
+        """Awaitables that values mentioned are awaited from now on."""
+        for number, awaitable in self._job.bridges.take_awaitables():
+            self._await_answer(number, awaitable)
+
+    def _return(self, call: int, value: Any, *, now: bool = False) -> None:
+        try:
+            text, attachments = encode(value, "return value", self._job.bridges)
+            frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
+        except Exception as error:  # not only SerializationError: it ran methods of the value
+            self._throw(call, error)
+            return
+        self._post(frame, now=now)
+        self._schedule_awaitables()
+
+    def _throw(self, call: int, error: BaseException) -> None:
+        text = encode_error(*error_identity(error)).encode()
+        self._post(pack(messages.THROW, call, 0, text), now=True)
+
+    def _call_guest(self, number: int, ident: int, args: Sequence[Any]) -> None:
+        text, attachments = encode(list(args), "args", self._job.bridges)
+        frame = pack(messages.CALL_GUEST, number, ident, text.encode(), attachments)
+        self._post(frame, now=True)
+        self._schedule_awaitables()
+
+    def _post(self, frame: list[Buffer], *, now: bool = False) -> None:
+        if self._ended or self._outbox is None:
+            return
+        try:
+            self._outbox.post(frame, now=now)
+        except OSError:
+            pass  # it is dying; the reader will see why
+
+    def _on_overflow(self) -> None:
+        cap = self._limits.output_bytes
+        self._end_terminated(f"safety cap: more than {cap} bytes that the guest did not take")
+
+    # -- ending
+
+    def terminate(self, reason: str | None) -> None:
+        """From any thread. The reader drains what was said before the kill, then ends the run."""
+        with self._lock:
+            if self._ended or self._terminated:
+                return
+            self._terminated, self._reason = True, reason
+            worker, blocked = self._worker, self._blocked
+        if worker is not None:
+            worker.kill()
+        if worker is None or blocked or not self.loop.is_running():
+            # Nobody reads now. A guest that waits for a synchronous bridge has said all it could.
+            self._end_terminated(None)
+
+    def memory_used_bytes(self) -> int | None:
+        worker = self._worker
+        if worker is None or self._outbox is None or self._ended:
+            return None
+        growth = worker.growth()
+        if growth is None:
+            return None
+        copies = self._limits.copies_of(self._outbox.largest, self._largest_received)
+        return max(0, growth - copies) or None
+
+    def _on_end_of_stream(self) -> None:
+        assert self._worker is not None
+        self.loop.remove_reader(self._worker.socket)
+        if self._terminated:
+            self._end_terminated(None)
+            return
+        self._worker.when_exited(self._on_exit_from_thread)
+        self.loop.call_later(_EXIT_NOTICE_SECONDS, self._on_exit, None)
+
+    def _on_exit_from_thread(self, record: Record) -> None:
+        try:
+            self.loop.call_soon_threadsafe(self._on_exit, record)
+        except RuntimeError:
+            self._on_exit(record)
+
+    def _on_exit(self, record: Record | None) -> None:
+        """The worker died without a word: the kernel's word has to do."""
+        if self._ended:
+            return
+        status = record.status if record else 0
+        number = status & 0x7F
+        code = status >> 8
+        cap = self._limits.cpu_seconds
+        near_limit = record is not None and record.peak_kilobytes * 1024 > self._memory_limit * 0.8
+        if number == signal.SIGXCPU:
+            self._end_terminated(f"safety cap: more than {cap} s of processor time")
+        elif code == messages.EXIT_MEMORY or (number in _ENGINE_DEATHS and near_limit):
+            self._end_memory(None)
+        elif number:
+            self._crash(f"the worker was ended by {signal.Signals(number).name}")
+        else:
+            self._crash("the worker ended without an answer")
+
+    def _finished(self, frame: Frame) -> None:
+        self._finishing = True
+        used = self._peak(frame.a * 1024)
+        if frame.kind == messages.FAILED:
+            self._failed(frame, used)
+        elif used is not None and used > self._memory_limit:
+            self._end_memory(used)
+        else:
+            value = decode(
+                frame.text, frame.attachments, self._guests, ordered=self._job.interactive
+            )
+            self._end_after_sinks(Outcome("success", value, None, used))
+
+    def _peak(self, heap: int) -> int | None:
+        measured = self.memory_used_bytes()
+        return heap if measured is None else max(heap, measured)
+
+    def _failed(self, frame: Frame, used: int | None) -> None:
+        status, error, engine = failure_of(frame.text)
+        if status == "memory" or engine or (used is not None and used > self._memory_limit):
+            self._end_memory(used, error)
+        else:
+            self._end_after_sinks(Outcome(status, error=error, memory_used_bytes=used))
+
+    def _end_after_sinks(self, outcome: Outcome) -> None:
+        if not self._sinks:
+            self._end(outcome)
+            return
+
+        async def last() -> None:
+            await asyncio.gather(*self._sinks, return_exceptions=True)
+            self._end(outcome)
+
+        self._track(last())
+
+    def _end_memory(self, used: int | None, error: CodeExecutionError | None = None) -> None:
+        message = f"the heap exceeded its limit of {self._memory_limit} bytes"
+        place = error or CodeExecutionError("", "")
+        described = replace(place, name="MemoryLimitExceeded", message=message)
+        self._end(Outcome("memory", error=described, memory_used_bytes=used))
+
+    def _end_terminated(self, cap: str | None) -> None:
+        message = cap or self._reason or "terminated by the caller"
+        self._end(Outcome("terminated", error=CodeExecutionError("Terminated", message)))
+
+    def _crash(self, message: str) -> None:
+        self._end(Outcome("error", error=CodeExecutionError("SandboxCrash", message)))
+
+    def abandon(self, message: str) -> None:
+        """Ended by the engine: its loop is closed, or the engine is, or no worker can be had."""
+        self._end(Outcome("terminated", error=CodeExecutionError("Terminated", message)))
+
+    def fail(self, error: CodeExecutionError) -> None:
+        """No worker can be had."""
+        self._end(Outcome("error", error=error))
+
+    def _end(self, outcome: Outcome) -> None:
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+        self._release()
+        self._job.bridges.close()
+        self._on_end(self)
+        self._listener.settled(outcome)
+
+    def _release(self) -> None:
+        """Lets go of the worker and of everything that waited for it."""
+        worker = self._worker
+        on_loop = _is_current(self.loop)
+        if worker is not None:
+            worker.kill()
+        if on_loop or self.loop.is_closed() or not self.loop.is_running():
+            self._release_on_loop()
+        else:
+            self.loop.call_soon_threadsafe(self._release_on_loop)
+
+    def _release_on_loop(self) -> None:
+        worker = self._worker
+        if not self.loop.is_closed():
+            if worker is not None:
+                self.loop.remove_reader(worker.socket)
+            for task in self._tasks | self._sinks:
+                task.cancel()
+        self._guests.close()
+        if self._outbox is not None:
+            self._outbox.close()
+        if worker is not None:
+            worker.close()
+
+
+_ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)
+
+
+def _is_current(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
+def _raise(error: BaseException) -> None:
+    raise error
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable

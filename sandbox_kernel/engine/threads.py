@@ -1,0 +1,58 @@
+"""Event loops for callers that have none: each run gets a thread of its own while it lasts.
+
+A bridge that blocks for ever then blocks its own run only. Threads are used again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+
+from ..errors import EngineError
+
+
+class LoopThread:
+    """A daemon thread that runs an event loop."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self._run, name="sandbox-run", daemon=True).start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        while True:
+            try:
+                self.loop.run_forever()
+            except (KeyboardInterrupt, SystemExit):
+                pass  # raised by a bridge, which runs on this thread only
+
+
+_idle: list[LoopThread] = []
+_lock = threading.Lock()
+
+
+def borrow() -> LoopThread:
+    with _lock:
+        if _idle:
+            return _idle.pop()
+    try:
+        return LoopThread()
+    except OSError as error:
+        raise EngineError(f"no event loop for the run: {error.strerror}") from error
+
+
+def give_back(thread: LoopThread) -> None:
+    """At the run's end; a thread whose loop is stuck in a bridge comes back when free."""
+    try:
+        thread.loop.call_soon_threadsafe(_put_back, thread)
+    except RuntimeError:
+        pass
+
+
+def _put_back(thread: LoopThread) -> None:
+    with _lock:
+        _idle.append(thread)
+
+
+os.register_at_fork(after_in_child=_idle.clear)

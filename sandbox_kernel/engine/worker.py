@@ -1,0 +1,94 @@
+"""The host's hold on one worker process: its socket, its memory, its death."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..wire.control import Record
+
+_PEAK = re.compile(rb"VmPeak:\s*(\d+)")
+_prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
+
+
+class Worker:
+    """Made when the zygote says that it forked; `kill` works on whatever the process is doing."""
+
+    def __init__(self, connection: socket.socket, pid: int, pidfd: int | None) -> None:
+        self.socket = connection
+        self.pid = pid
+        self._pidfd = pidfd
+        self._lock = threading.Lock()
+        self._born_with = self._mapped_at_peak()
+        self._exit: Record | None = None
+        self._on_exit: Callable[[Record], None] | None = None
+
+    def kill(self) -> None:
+        with self._lock:
+            try:
+                if self._pidfd is not None:
+                    signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                elif self._exit is None:
+                    os.kill(self.pid, signal.SIGKILL)
+            except (ProcessLookupError, OSError):
+                pass
+
+    def limit_address_space(self, extra: int) -> None:
+        """Set from outside before any source is sent: this much beyond what it was born with."""
+        if _prlimit is None or self._born_with is None:
+            return
+        limit = self._born_with + extra
+        try:
+            _prlimit(self.pid, resource.RLIMIT_AS, (limit, limit))
+        except (ProcessLookupError, PermissionError, ValueError):
+            pass
+
+    def growth(self) -> int | None:
+        """Bytes mapped at the peak beyond those at birth; None where the system does not tell."""
+        peak = self._mapped_at_peak()
+        return None if peak is None or self._born_with is None else peak - self._born_with
+
+    def _mapped_at_peak(self) -> int | None:
+        try:
+            descriptor = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            status = os.read(descriptor, 4096)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        found = _PEAK.search(status)
+        return int(found[1]) * 1024 if found else None
+
+    def exited(self, record: Record) -> None:
+        """The zygote has reaped it."""
+        with self._lock:
+            self._exit = record
+            callback = self._on_exit
+        if callback is not None:
+            callback(record)
+
+    def when_exited(self, callback: Callable[[Record], None]) -> None:
+        """Calls back once, at once if it is dead already, from any thread."""
+        with self._lock:
+            self._on_exit = callback
+            record = self._exit
+        if record is not None:
+            callback(record)
+
+    def close(self) -> None:
+        """Kills it too: a worker without its socket has nothing left to do."""
+        self.kill()
+        self.socket.close()
+        with self._lock:
+            if self._pidfd is not None:
+                os.close(self._pidfd)
+                self._pidfd = None

@@ -1,0 +1,1 @@
+"""The Jupyter kernel `sandbox`: each cell one run of `run_code`."""

@@ -1,0 +1,122 @@
+"""`%%bridge NAME`: a cell of Python whose public functions and values the guest may import.
+
+This is the notebook author's own code and runs in the kernel's process, as any cell of a Python
+notebook would. Only what it exports can be reached from a run.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import sys
+import traceback
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import OptionError, SandboxError
+from ..notebook.interrupts import Guard
+from ..specifiers import is_bare
+
+_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """What one `%%bridge` cell lends."""
+
+    name: str
+    exports: Mapping[str, Any]
+
+    def summary(self) -> str:
+        """`fs: readFile(path), ROOT`."""
+        return f"{self.name}: {', '.join(signature_of(*each) for each in self.exports.items())}"
+
+
+class BridgeFailed(Exception):
+    """The Python of a bridge raised; the cell shows its traceback, which starts in the cell."""
+
+    def __init__(self, error: BaseException, filename: str) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.traceback = _own_traceback(error, filename)
+
+
+def bridge_name(line: str) -> str:
+    """The NAME in `%%bridge NAME`, which must be what an import can name."""
+    if not line:
+        raise OptionError("%%bridge needs a name: %%bridge NAME", "bridge")
+    if not is_bare(line) or " " in line:
+        raise OptionError(
+            f"%%bridge {line}: a bridge is named like a package, such as fs or @scope/pkg", "bridge"
+        )
+    return line
+
+
+async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Bridge:
+    """Run the cell; its public names become the exports. Raises `BridgeFailed`."""
+    filename = f"<bridge {name}>"
+    padded = "\n" * first_line + code
+    linecache.cache[filename] = (len(padded), None, padded.splitlines(True), filename)
+    module = types.ModuleType(f"bridge.{name}")
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module  # where dataclasses and pickle look for it
+    try:
+        tree = ast.parse(padded, filename)
+        program = compile(tree, filename, "exec", flags=_FLAGS, dont_inherit=True)
+        running = guard.call(eval, program, module.__dict__)
+        if inspect.isawaitable(running):
+            await guard.drive(running)
+        return Bridge(name, exports_of(module.__dict__, tree))
+    except BaseException as error:
+        if before is not None:
+            sys.modules[module.__name__] = before
+        else:
+            del sys.modules[module.__name__]
+        if isinstance(error, SandboxError):
+            raise
+        raise BridgeFailed(error, filename) from None
+
+
+def exports_of(namespace: Mapping[str, Any], tree: ast.Module) -> dict[str, Any]:
+    """`__all__` if there is one; else what is public and was made here rather than imported."""
+    listed = namespace.get("__all__")
+    if listed is not None:
+        return {str(name): namespace[name] for name in listed}
+    imported = _imported(tree)
+    return {
+        name: value
+        for name, value in namespace.items()
+        if not name.startswith("_")
+        and name not in imported
+        and not isinstance(value, types.ModuleType | type)
+    }
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    return names
+
+
+def signature_of(name: str, value: Any) -> str:
+    """`readFile(path)`, or the bare name of a value."""
+    if not callable(value):
+        return name
+    try:
+        signature = str(inspect.signature(value))
+    except (TypeError, ValueError):
+        signature = "(…)"
+    return f"{'async ' if inspect.iscoroutinefunction(value) else ''}{name}{signature}"
+
+
+def _own_traceback(error: BaseException, filename: str) -> list[str]:
+    """The traceback as Python prints it, from the cell's first frame on."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename != filename:
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames)).rstrip().split("\n")

@@ -1,0 +1,93 @@
+"""A cell's text taken apart: line magics at its head, at most one cell magic, and the rest.
+
+The magics' lines become empty ones in what runs, so that positions in errors are those of the cell.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..errors import OptionError
+from ..notebook.magics import nearest
+
+CELL_MAGICS = {
+    "runcode": "%%runcode OPTIONS: run this cell with these options",
+    "bridge": "%%bridge NAME: Python whose public functions and values later cells can import",
+    "module": "%%module ./PATH: a relative ES module for later cells",
+}
+LINE_MAGICS = {
+    "defaults": "%defaults OPTIONS: options for every later cell; without any, show them",
+    "bridges": "%bridges: what can be imported, and its exports",
+    "modules": "%modules: the relative modules declared so far",
+    "reset": "%reset [defaults|bridges|modules]: forget them, or everything",
+    "doctor": "%doctor: versions, isolation level, limits, and a self-test that tries to break out",
+    "help": "%help: this list and the options of %%runcode",
+}
+_MAGIC = re.compile(r"(?P<mark>%%?)(?P<name>[A-Za-z_]\w*)?(?P<line>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Magic:
+    """One magic: its name, the rest of its line, and whether it owns the cell."""
+
+    name: str
+    line: str
+    whole_cell: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`source` is what is left to run, with an empty line for each magic; `head` counts them."""
+
+    line_magics: tuple[Magic, ...]
+    cell_magic: Magic | None
+    source: str
+    head: int = 0
+
+    @property
+    def body(self) -> str:
+        """The text below the magics."""
+        return "\n".join(self.source.split("\n")[self.head :])
+
+    @property
+    def has_source(self) -> bool:
+        return bool(self.source.strip())
+
+
+def parse_cell(text: str) -> Cell:
+    """Raises `OptionError` for a magic that does not exist, before anything ran."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    line_magics: list[Magic] = []
+    at = 0
+    while at < len(lines):
+        if not lines[at].strip():
+            at += 1
+            continue
+        if not lines[at].startswith("%"):
+            break
+        magic = _magic(lines[at])
+        lines[at] = ""
+        at += 1
+        if magic.whole_cell:
+            return Cell(tuple(line_magics), magic, "\n".join(lines), at)
+        line_magics.append(magic)
+    return Cell(tuple(line_magics), None, "\n".join(lines), at)
+
+
+def _magic(text: str) -> Magic:
+    match = _MAGIC.match(text)
+    assert match is not None  # it starts with %
+    mark, name = match["mark"], match["name"] or ""
+    whole_cell = mark == "%%"
+    known = CELL_MAGICS if whole_cell else LINE_MAGICS
+    if name not in known:
+        raise OptionError(f"unknown magic {mark}{name}; {_suggestion(name, mark)}", f"{mark}{name}")
+    return Magic(name, match["line"].strip(), whole_cell)
+
+
+def _suggestion(name: str, mark: str) -> str:
+    other = LINE_MAGICS if mark == "%%" else CELL_MAGICS
+    if name in other:
+        return f"did you mean {'%' if mark == '%%' else '%%'}{name}?"
+    return nearest(name, list(CELL_MAGICS if mark == "%%" else LINE_MAGICS), mark)

@@ -1,0 +1,123 @@
+"""The line magics: each answers with text, and some change the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import OptionError
+from ..notebook.clean import clean
+from ..notebook.magics import CellOptions, Source, nearest, parse_options
+from ..notebook.option_help import options_help
+from .cell import CELL_MAGICS, LINE_MAGICS, Magic
+from .workspace import Workspace
+
+_RESETS = ("defaults", "bridges", "modules")
+
+
+def check(magic: Magic) -> None:
+    """Raise for a line that a magic cannot take, before any magic of the cell has run."""
+    if magic.name == "defaults":
+        parse_options(magic.line, "kernel")
+    elif magic.name == "reset":
+        for word in magic.line.split():
+            if word not in _RESETS:
+                raise OptionError(f"%reset {word}; {nearest(word, list(_RESETS))}", word)
+    elif magic.line and magic.name != "help":
+        raise OptionError(f"%{magic.name} takes nothing, but got {magic.line!r}", magic.name)
+
+
+def answer(magic: Magic, workspace: Workspace) -> str:
+    """Do what the magic says; the text to show."""
+    return clean(_COMMANDS[magic.name](magic.line, workspace))
+
+
+def _defaults(line: str, workspace: Workspace) -> str:
+    if not line:
+        return describe(workspace.defaults) or "no defaults; %defaults OPTIONS sets them"
+    defaults = parse_options(line, "kernel").over(workspace.defaults)
+    defaults.run_options(workspace.resolve)  # a source that does not exist is an error now
+    workspace.defaults = defaults
+    return describe(defaults)
+
+
+def describe(options: CellOptions) -> str:
+    """Options as they would be typed."""
+    words: list[str] = []
+    if options.fn is not None:
+        words.append(f"--fn {options.fn}")
+    if options.args is not None:
+        words.append(f"--args {list(options.args)}")
+    for sources in (options.imports, options.globals, options.modules):
+        words += [_describe_source(source) for source in sources.values()]
+    if options.memory is not None:
+        words.append(f"--memory {options.memory}")
+    for name in ("language", "filename"):
+        if getattr(options, name) is not None:
+            words.append(f"--{name} {getattr(options, name)}")
+    if options.deadline is not None:
+        words.append(f"--deadline {options.deadline.text}")
+    if options.no_widget:
+        words.append("--no-widget")
+    return "\n".join(words)
+
+
+def _describe_source(source: Source) -> str:
+    named = f"--{source.kind} {source.name}"
+    return named if source.text is None else f"{named}={source.text}"
+
+
+def _bridges(_line: str, workspace: Workspace) -> str:
+    if not workspace.bridges:
+        return "no bridges; a %%bridge NAME cell makes one"
+    return "\n".join(bridge.summary() for bridge in workspace.bridges.values())
+
+
+def _modules(_line: str, workspace: Workspace) -> str:
+    if not workspace.modules:
+        return "no modules; a %%module ./PATH cell makes one"
+    return "\n".join(
+        f"{path}: {len(source.strip().splitlines())} lines"
+        for path, source in workspace.modules.items()
+    )
+
+
+def _reset(line: str, workspace: Workspace) -> str:
+    targets = line.split() or list(_RESETS)
+    if "defaults" in targets:
+        workspace.defaults = CellOptions()
+    if "bridges" in targets:
+        workspace.bridges.clear()
+    if "modules" in targets:
+        workspace.modules.clear()
+    return f"forgotten: {', '.join(targets)}"
+
+
+def _doctor(_line: str, _workspace: Workspace) -> str:
+    from .doctor import report  # reads the metadata of packages, which is slow to load
+
+    return report()
+
+
+def _help(_line: str, _workspace: Workspace) -> str:
+    return "\n".join(
+        [
+            "Each cell is an ES module in a fresh sandbox: its default export, or the value of its",
+            "last expression, is the result. It reaches only what you lend it.",
+            "",
+            *CELL_MAGICS.values(),
+            options_help("kernel"),
+            "  a SOURCE is JSON, @file.json, or the name of a bridge (or BRIDGE.EXPORT)",
+            "",
+            *LINE_MAGICS.values(),
+        ]
+    )
+
+
+_COMMANDS: dict[str, Callable[[str, Workspace], str]] = {
+    "defaults": _defaults,
+    "bridges": _bridges,
+    "modules": _modules,
+    "reset": _reset,
+    "doctor": _doctor,
+    "help": _help,
+}

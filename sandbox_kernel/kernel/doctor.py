@@ -1,0 +1,51 @@
+"""`%doctor`: what runs here, how it is isolated, its limits, and whether they hold."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+from typing import Any
+
+from ..engine import Engine
+
+_SECONDS = 60
+
+
+def report() -> str:
+    """Names and values in two columns."""
+    facts: dict[str, Any] = {
+        **_flat(Engine.instance().doctor()),
+        "versions.ipykernel": version("ipykernel"),
+        "versions.jupyter-client": version("jupyter-client"),
+    }
+    width = max(map(len, facts))
+    lines = [f"{name:<{width}}  {value}" for name, value in sorted(facts.items())]
+    return "\n".join([*lines, "", *_attempts()])
+
+
+def _attempts() -> list[str]:
+    """The self-test's lines. It forks and attacks, so it does that in a process of its own."""
+    command = [sys.executable, "-P", "-m", "sandbox_kernel", "doctor"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return [f"the self-test has not ended within {_SECONDS} s"]
+    lines = [
+        line
+        for line in done.stdout.splitlines()
+        if line.startswith(("holds", "FAILS")) or "attempts" in line
+    ]
+    return lines or [f"the self-test could not run: {done.stderr.strip()[-500:]}"]
+
+
+def _flat(facts: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            flat.update(_flat(value, f"{prefix}{name}."))
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat

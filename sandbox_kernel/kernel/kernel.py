@@ -1,0 +1,241 @@
+"""Jupyter requests in, runs, Jupyter messages out.
+
+Three threads matter. The main one has the shell channel and the runs: bridged functions are called
+there. The control thread takes interrupts and terminates runs directly, so that nothing the main
+one does can delay it. ipykernel's IOPub thread sends output, in the order it was handed over.
+"""
+
+# ipykernel has few annotations:
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextvars import copy_context
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import comm
+import ipykernel.ipkernel  # noqa: F401  # makes `comm` speak through ipykernel
+from ipykernel._version import kernel_protocol_version
+from ipykernel.kernelbase import Kernel
+
+from .. import __version__
+from ..errors import OptionError, SandboxError
+from ..notebook.clean import clean
+from ..notebook.failure import Failure
+from ..notebook.interrupts import Guard
+from .console import CellStream, Console, current_console
+from .execute import CellFailed, Executor
+from .history import History
+from .running import RunningCell
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .assist import Assistant
+
+# Answered while a cell runs: they touch nothing that the cell uses.
+_MEANWHILE = frozenset(
+    ("complete_request", "inspect_request", "is_complete_request", "history_request")
+)
+
+
+class SandboxKernel(Kernel):
+    """The kernel `sandbox`."""
+
+    implementation = "sandbox-kernel"
+    implementation_version = __version__
+    banner = (
+        f"Sandbox kernel {__version__}: each cell is an ES module in a fresh sandbox.\n"
+        "%help shows what a cell can say."
+    )
+    language_info = {  # noqa: RUF012  # how kernels declare it
+        "name": "typescript",
+        "version": "ES2023",
+        "mimetype": "application/typescript",
+        "file_extension": ".ts",
+        "pygments_lexer": "typescript",
+        "codemirror_mode": "typescript",
+        "nbconvert_exporter": "script",
+    }
+    _execute_sleep = 0.0  # all output is handed over before the reply is
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.workspace = Workspace()
+        self.history = History()
+        self.guard = Guard(self.interrupt)
+        self.executor = Executor(self.workspace, self.guard)
+        self._cells: list[RunningCell] = []
+        self._open_comms()
+        sys.stdout = CellStream("stdout", sys.__stdout__ or sys.stdout, self._latest_console)
+        sys.stderr = CellStream("stderr", sys.__stderr__ or sys.stderr, self._latest_console)
+
+    def start(self) -> None:
+        super().start()
+        self.guard.install()
+
+    # ---- cells ----
+
+    async def do_execute(
+        self,
+        code: str,
+        silent: bool,
+        store_history: bool = True,
+        user_expressions: dict[str, str] | None = None,
+        allow_stdin: bool = False,
+        *,
+        cell_meta: Any = None,
+        cell_id: str | None = None,
+    ) -> dict[str, Any]:
+        if store_history and not silent:
+            self.history.add(self.execution_count, code)
+        parent = self.get_parent("shell")
+        cell = RunningCell(parent, partial(self._publish, parent, silent), self.guard, silent)
+        self._cells.append(cell)
+        current_console.set(cell.console)
+        try:
+            await self.executor.execute(code, cell, self.execution_count)
+            await cell.console.drain()
+            return {
+                "status": "ok",
+                "execution_count": self.execution_count,
+                "payload": [],
+                "user_expressions": {},
+            }
+        except Exception as error:
+            if not isinstance(error, CellFailed | SandboxError):
+                self.log.exception("a cell failed in the kernel's own code")
+            await cell.console.drain()
+            return self._failed(cell, _failure(error))
+        finally:
+            cell.close()
+            self._cells.remove(cell)
+            current_console.set(None)
+
+    def _failed(self, cell: RunningCell, failure: Failure) -> dict[str, Any]:
+        cell.fail(failure)
+        return {
+            "status": "error",
+            "execution_count": self.execution_count,
+            "ename": failure.name,
+            "evalue": failure.message,
+            "traceback": failure.traceback,
+        }
+
+    def _publish(
+        self, parent: dict[str, Any], silent: bool, kind: str, content: dict[str, Any]
+    ) -> None:
+        if silent or self.session is None:
+            return
+        self.session.send(self.iopub_socket, kind, content, parent=parent, ident=self._topic(kind))
+
+    def _latest_console(self) -> Console | None:
+        return self._cells[-1].console if self._cells else None
+
+    # ---- interrupt, shutdown ----
+
+    def interrupt(self) -> None:
+        """Terminate whatever runs; on the control thread, or in a signal handler."""
+        for cell in tuple(self._cells):
+            cell.stop("interrupted")
+
+    async def interrupt_request(self, stream: Any, ident: Any, parent: dict[str, Any]) -> None:
+        self.interrupt()
+        if self.session is not None:
+            self.session.send(stream, "interrupt_reply", {"status": "ok"}, parent, ident=ident)
+
+    async def do_shutdown(self, restart: bool) -> dict[str, Any]:
+        self.interrupt()
+        self.executor.close()
+        return {"status": "ok", "restart": restart}
+
+    def pre_handler_hook(self) -> None:
+        """ipykernel would let SIGINT raise anywhere; the guard lets it raise in bridges only."""
+
+    def post_handler_hook(self) -> None:
+        """See `pre_handler_hook`."""
+
+    # ---- help while typing ----
+
+    @cached_property
+    def assistant(self) -> Assistant:
+        """Loaded when it is first asked, so that the kernel starts faster."""
+        from .assist import Assistant
+
+        return Assistant(self.workspace)
+
+    async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
+        completion = await self.assistant.complete(code, cursor_pos)
+        return {"status": "ok", "metadata": {}, **completion}
+
+    async def do_inspect(
+        self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
+    ) -> dict[str, Any]:
+        text = await self.assistant.inspect(code, cursor_pos, detail_level)
+        data = {"text/plain": clean(text)} if text else {}
+        return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
+
+    async def do_is_complete(self, code: str) -> dict[str, Any]:
+        return self.assistant.is_complete(code)
+
+    async def do_history(self, **request: Any) -> dict[str, Any]:  # type: ignore[override]
+        return {"status": "ok", "history": self.history.answer(request)}
+
+    @property
+    def kernel_info(self) -> dict[str, Any]:
+        """ipykernel's own would announce its debugger and subshells, and import the debugger."""
+        return {
+            "protocol_version": kernel_protocol_version,
+            "implementation": self.implementation,
+            "implementation_version": self.implementation_version,
+            "language_info": self.language_info,
+            "banner": self.banner,
+            "help_links": [],
+            "supported_features": [],
+        }
+
+    # ---- dispatch ----
+
+    def _open_comms(self) -> None:
+        """Widgets talk through comms; ipykernel delivers those even while a cell runs."""
+        self.comm_manager = comm.get_comm_manager()
+        for kind in ("comm_open", "comm_msg", "comm_close"):
+            self.shell_handlers[kind] = getattr(self.comm_manager, kind)
+
+    async def shell_main(self, subshell_id: str | None, msg: Any) -> None:
+        """Answer help requests at once; everything else waits for the running cell, as ever."""
+        header = self._header(msg) if self._cells and subshell_id is None else None
+        if header is None or header["msg_type"] not in _MEANWHILE:
+            await super().shell_main(subshell_id, msg)
+            return
+        request = {"header": header}
+        self._publish_status("busy", "shell", parent=request)
+        ident, parent = self._parent_ident["shell"], self.get_parent("shell")
+        try:
+            await asyncio.create_task(
+                self.dispatch_shell(msg, concurrent=True), context=copy_context()
+            )
+        finally:
+            self.set_parent(ident, parent, channel="shell")
+        self._publish_status("idle", "shell", parent=request)
+        for cell in self._cells:  # front ends show the last status, whatever it answers
+            self._publish_status("busy", "shell", parent=cell.parent)
+
+    def _header(self, msg: Any) -> dict[str, Any] | None:
+        if self.session is None:
+            return None
+        try:
+            _, frames = self.session.feed_identities(msg, copy=False)
+            return self.session.deserialize(frames, content=False, copy=False)["header"]  # type: ignore[no-any-return]
+        except Exception:
+            return None  # no message; ipykernel logs it
+
+
+def _failure(error: Exception) -> Failure:
+    if isinstance(error, CellFailed):
+        return error.failure
+    name, message = type(error).__name__, clean(str(error))
+    title = "Error in a magic" if isinstance(error, OptionError) else name
+    return Failure(name, message, [f"{title}: {message}"])

@@ -1,0 +1,113 @@
+"""What a notebook keeps between its cells: bridges, modules and default options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import OptionError
+from ..notebook.magics import CellOptions, Source, nearest
+from .bridge import Bridge
+
+
+@dataclass(slots=True)
+class Workspace:
+    """A cell sees all of it; its own options lie over the defaults."""
+
+    bridges: dict[str, Bridge] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    defaults: CellOptions = field(default_factory=CellOptions)
+
+    def run_options(self, options: CellOptions) -> dict[str, Any]:
+        """The options of `run_cell` for a cell with these options, defaults included."""
+        given = options.over(self.defaults).run_options(self.resolve)
+        given["imports"] = {
+            **{name: bridge.exports for name, bridge in self.bridges.items()},
+            **given["imports"],
+        }
+        given["modules"] = {**self.modules, **given["modules"]}
+        return given
+
+    def resolve(self, source: Source) -> Any:
+        """What a SOURCE means in this kernel."""
+        if source.kind == "module":
+            return self._module(source)
+        value = self._bridge(source.name) if source.text is None else self._value(source.text)
+        if source.kind == "import" and not isinstance(value, Mapping):
+            raise OptionError(
+                f"--import {source.name}={source.text} must be an object of exports or a bridge",
+                "import",
+            )
+        return value
+
+    def _module(self, source: Source) -> str:
+        if source.text is None:
+            if source.name in self.modules:
+                return self.modules[source.name]
+            raise OptionError(
+                f"--module {source.name} names no module of this notebook; "
+                f"%%module {source.name} declares one",
+                "module",
+            )
+        if source.text.startswith("@"):
+            return _read(source.text[1:])
+        value = self._value(source.text)
+        if not isinstance(value, str):
+            raise OptionError(f"--module {source.name} must be source text, a string", "module")
+        return value
+
+    def _value(self, text: str) -> Any:
+        if text.startswith("@") and text not in self.bridges:
+            return _json_file(text[1:])
+        try:
+            return parse_json(text)
+        except ValueError:
+            pass
+        if text.startswith("'"):
+            try:
+                return parse_json(text.strip("'"))  # quoted as in a shell
+            except ValueError:
+                hint = json.dumps(text.strip("'"))
+                raise OptionError(f"{text} is no JSON; a string is written {hint}") from None
+        return self._bridge(text)
+
+    def _bridge(self, name: str) -> Any:
+        """The exports of a bridge, or one of them: `timers` or `timers.sleep`."""
+        if name in self.bridges:
+            return self.bridges[name].exports
+        owner, dot, member = name.rpartition(".")
+        if dot and owner in self.bridges:
+            exports = self.bridges[owner].exports
+            if member in exports:
+                return exports[member]
+            raise OptionError(f"{owner} has no {member}; {nearest(member, list(exports))}")
+        known = nearest(name, list(self.bridges)) if self.bridges else "there is none yet"
+        raise OptionError(f"{name} is no JSON, no @file.json and no bridge; {known}")
+
+
+def parse_json(text: str) -> Any:
+    """JSON as JavaScript reads it: a number is a number, however many digits it has."""
+    return json.loads(text, parse_int=_number)
+
+
+def _number(digits: str) -> int | float:
+    value = int(digits) if len(digits) < 20 else float(digits)
+    return value if abs(value) <= 2**53 - 1 else float(value)
+
+
+def _json_file(path: str) -> Any:
+    try:
+        return parse_json(_read(path))
+    except ValueError as error:
+        raise OptionError(f"@{path} is no JSON: {error}") from None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise OptionError(f"cannot read @{path}: {reason}") from None

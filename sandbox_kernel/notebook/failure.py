@@ -1,0 +1,121 @@
+"""A failed run as a traceback: what, where (the line, a caret), how it got there, and a hint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..contract import CodeExecutionError, CodeExecutionResult
+from .clean import clean, clean_line
+from .hints import hint_for
+from .magics import Face
+from .table import display_width
+
+_FRAME = re.compile(
+    r"\s*at (?:(?P<name>.*) \()?(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?"
+)
+_MAX_FRAMES = 12
+_MAX_MESSAGE = 4000
+_MAX_NAME = 200
+_LINE_ROOM = 90  # characters of a source line around the caret
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the run was given: enough to quote its source and to say what could be used instead."""
+
+    filename: str
+    source: str
+    modules: Mapping[str, str] = field(default_factory=dict)
+    imports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    globals: Mapping[str, Any] = field(default_factory=dict)
+    face: Face = "kernel"
+
+    def source_of(self, filename: str | None) -> str | None:
+        """The text of the entry or of a module; stack frames name modules with or without `./`."""
+        if filename == self.filename:
+            return self.source
+        if filename is None:
+            return None
+        return self.modules.get(filename) or self.modules.get(f"./{filename}")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A traceback ready to send or raise."""
+
+    name: str
+    message: str
+    traceback: list[str]
+
+
+def failure_of(result: CodeExecutionResult, scene: Scene) -> Failure:
+    """How to tell that a run ended in another status than success."""
+    error = result.error or CodeExecutionError(result.status, "")
+    name = "terminated" if result.status == "terminated" else clean_line(error.name[:_MAX_NAME])
+    message = clean(_cut(error.message))
+    lines = [f"{name}: {message}" if message else name]
+    if error.specifier is not None and repr(error.specifier)[1:-1] not in error.message:
+        lines.append(f"  specifier: '{clean_line(error.specifier)}'")
+    lines += _place(error, scene)
+    lines += _frames(error, scene)
+    hint = hint_for(result.status, error, scene.imports, scene.modules, scene.globals, scene.face)
+    if hint:
+        lines += ["", *f"hint: {clean(hint)}".replace("\n", "\n      ").split("\n")]
+    return Failure(name, message, "\n".join(lines).split("\n"))
+
+
+def _cut(message: str) -> str:
+    left = len(message) - _MAX_MESSAGE
+    return message if left <= 0 else f"{message[:_MAX_MESSAGE]}… ({left} more characters)"
+
+
+def _place(error: CodeExecutionError, scene: Scene) -> list[str]:
+    """The file, the source line, and a caret under the column."""
+    if error.line is None:
+        return []
+    position = f"{error.line}:{error.column}" if error.column else str(error.line)
+    where = f"  {clean_line(error.filename or scene.filename)}:{position}"
+    source = scene.source_of(error.filename or scene.filename)
+    lines = source.split("\n") if source is not None else []
+    if not 0 < error.line <= len(lines):
+        return ["", where]
+    label = f"  {error.line:>4} | "
+    text, caret = _quote_line(lines[error.line - 1].rstrip("\r"), error.column)
+    quoted = ["", where, f"{label}{text}"]
+    return [*quoted, f"{' ' * (len(label) - 2)}| {caret}"] if error.column else quoted
+
+
+def _quote_line(line: str, column: int | None) -> tuple[str, str]:
+    """A line cut to the caret's surroundings, and the caret as far in as the screen shows it."""
+    at = min((column or 1) - 1, len(line))
+    start = max(0, at - _LINE_ROOM // 2) if len(line) > _LINE_ROOM else 0
+    before = ("…" if start else "") + _shown(line[start:at])
+    after = _shown(line[at : start + _LINE_ROOM])
+    ending = "…" if start + _LINE_ROOM < len(line) else ""
+    return f"{before}{after}{ending}", " " * display_width(before) + "^"
+
+
+def _shown(text: str) -> str:
+    return clean_line(text.replace("\t", "    "))
+
+
+def _frames(error: CodeExecutionError, scene: Scene) -> list[str]:
+    """The frames in user code; one that only repeats the place above says nothing more."""
+    frames = [frame for line in (error.stack or "").split("\n") if (frame := _frame(line, scene))]
+    own_place = f"{error.filename or scene.filename}:{error.line}:{error.column}"
+    if len(frames) == 1 and own_place in frames[0]:
+        return []
+    shown = frames[:_MAX_FRAMES]
+    if len(frames) > len(shown):
+        shown.append(f"  ... {len(frames) - len(shown)} more frames")
+    return ["", *shown] if shown else []
+
+
+def _frame(line: str, scene: Scene) -> str | None:
+    match = _FRAME.fullmatch(line[:1000])
+    if match is None or scene.source_of(match["file"]) is None:
+        return None
+    return f"  {clean_line(line.strip())}"

@@ -1,0 +1,111 @@
+"""One sentence of help for errors that newcomers to a sandbox meet first."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..contract import CodeExecutionError
+from .magics import Face
+
+_NOT_DEFINED = re.compile(r"'?([A-Za-z_$][\w$]*)'? is not defined")
+_NO_EXPORT = re.compile(r"export(?: named)? '([^']+)'")
+
+_TIMER = "async def sleep(ms): await asyncio.sleep(ms / 1000)"
+_FETCH = (
+    "async def fetch_text(url): return await asyncio.to_thread("
+    "lambda: urllib.request.urlopen(url).read().decode())"
+)
+_HOST_NAMES = {
+    "setTimeout": ("no timers", "timers", "sleep", "asyncio", _TIMER),
+    "setInterval": ("no timers", "timers", "sleep", "asyncio", _TIMER),
+    "setImmediate": ("no timers", "timers", "sleep", "asyncio", _TIMER),
+    "fetch": ("no network", "web", "fetch_text", "asyncio, urllib.request", _FETCH),
+    "XMLHttpRequest": ("no network", "web", "fetch_text", "asyncio, urllib.request", _FETCH),
+    "WebSocket": ("no network", "web", "fetch_text", "asyncio, urllib.request", _FETCH),
+}
+_ABSENT_NAMES = (
+    "process global window self document Deno Bun Buffer Request Response Headers URL"
+    " URLSearchParams WebAssembly crypto performance atob btoa TextEncoder TextDecoder"
+    " localStorage navigator __dirname __filename SharedArrayBuffer Atomics"
+)
+_ABSENT = frozenset(_ABSENT_NAMES.split())
+
+
+def hint_for(
+    status: str,
+    error: CodeExecutionError,
+    imports: Mapping[str, Mapping[str, Any]],
+    modules: Mapping[str, str],
+    globals_: Mapping[str, Any],
+    face: Face,
+) -> str | None:
+    """A hint where one helps, else None."""
+    if status == "memory":
+        return "the heap reached its limit; --memory 256MiB would raise it for this cell"
+    if status == "link_error" and error.specifier is not None:
+        return _link_hint(error, imports, modules)
+    missing = _NOT_DEFINED.search(error.message) if error.name == "ReferenceError" else None
+    return _name_hint(missing[1], imports, globals_, face) if missing else None
+
+
+def _link_hint(
+    error: CodeExecutionError,
+    imports: Mapping[str, Mapping[str, Any]],
+    modules: Mapping[str, str],
+) -> str | None:
+    specifier = error.specifier or ""
+    if specifier in imports:
+        return _export_hint(error.message, specifier, list(imports[specifier]))
+    if specifier in modules:
+        return None
+    known = [*imports, *modules]
+    if not known:
+        return "nothing can be imported yet; %%bridge NAME or --import lends a module"
+    close = difflib.get_close_matches(specifier, known, n=1, cutoff=0.6)
+    listed = ", ".join(f"'{name}'" for name in known[:30])
+    return f"{_did_you_mean(close)}what can be imported: {listed}"
+
+
+def _export_hint(message: str, specifier: str, exports: list[str]) -> str:
+    match = _NO_EXPORT.search(message)
+    close = difflib.get_close_matches(match[1], exports, n=1, cutoff=0.5) if match else []
+    listed = ", ".join(exports[:30]) or "nothing"
+    return f"{_did_you_mean(close)}'{specifier}' exports {listed}"
+
+
+def _did_you_mean(close: list[str]) -> str:
+    return f"did you mean '{close[0]}'? " if close else ""
+
+
+def _name_hint(
+    name: str, imports: Mapping[str, Mapping[str, Any]], globals_: Mapping[str, Any], face: Face
+) -> str | None:
+    if name in _HOST_NAMES:
+        return _bridge_hint(name, face)
+    if name == "require":
+        return "this is an ES module: use import, of what was bridged"
+    for specifier, exports in imports.items():
+        if name in exports:
+            return f"import {{ {name} }} from '{specifier}'"
+        if name == specifier:
+            return f"import * as {name} from '{name}'"
+    if name in _ABSENT:
+        return f"the sandbox has no {name}; lend it with --import or --global if a cell needs it"
+    close = difflib.get_close_matches(name, list(globals_), n=1, cutoff=0.75)
+    return f"did you mean {close[0]}?" if close else None
+
+
+def _bridge_hint(name: str, face: Face) -> str:
+    lack, module, function, needs, code = _HOST_NAMES[name]
+    if face == "kernel":
+        how = f"bridge one in a cell of its own:\n%%bridge {module}\nimport {needs}\n{code}"
+    else:
+        how = f"bridge one: define it in Python\nimport {needs}\n{code}"
+        how += f'\nand run with --import {module}={{"{function}": {function}}}'
+    return (
+        f"the sandbox has {lack}, so no {name}; {how}\n"
+        f"then: import {{ {function} }} from '{module}'"
+    )

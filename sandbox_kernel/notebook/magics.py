@@ -1,0 +1,260 @@
+"""The option grammar of `%%runcode`: one table, used by the kernel and by the IPython magic.
+
+A SOURCE is kept as text here and resolved by whoever runs the cell: in the kernel it is a JSON
+literal, `@file.json` or a bridge's name, in the magic a Python expression.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from ..errors import OptionError
+from .words import unquoted, words_of
+
+Face = Literal["kernel", "magic"]
+Kind = Literal["import", "global", "module"]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One row of the grammar; `value` is None for a flag."""
+
+    name: str
+    value: str | None
+    help: str
+    repeatable: bool = False
+    choices: tuple[str, ...] = ()  # to complete; not a limit
+    face: Face | None = None  # None: both
+
+
+OPTIONS = (
+    Option("fn", "NAME", "the export to run; without it the default export, if there is one"),
+    Option("args", "JSON", "a JSON array of arguments for it, such as [1, \"a\"]"),
+    Option("import", "SPEC[=SOURCE]", "lend a module: `import … from 'SPEC'`", repeatable=True),
+    Option("global", "NAME[=SOURCE]", "lend a free identifier", repeatable=True),
+    Option("module", "./PATH[=SOURCE]", "add a relative ES module", repeatable=True),
+    Option("language", "NAME", "typescript (the default) or javascript",
+           choices=("typescript", "javascript")),
+    Option("memory", "SIZE", "heap limit, such as 64MiB", choices=("16MiB", "64MiB", "256MiB")),
+    Option("filename", "NAME", "the name in stack traces; relative imports resolve from it"),
+    Option("deadline", "TIME", "terminate the run after so long, such as 2s or 500ms",
+           choices=("500ms", "2s", "30s")),
+    Option("no-widget", None, "no live view, whatever the run reports"),
+    Option("into", "NAME", "keep the CodeExecutionResult in this variable", face="magic"),
+    Option("background", None, "return at once; --into names the live handle", face="magic"),
+    Option("raw", None, "display nothing", face="magic"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What `--import`, `--global` or `--module` named; `text` is None if only a name was given."""
+
+    kind: Kind
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A time budget; `text` is how the author wrote it, which is how the reason reads."""
+
+    seconds: float
+    text: str
+
+    @property
+    def reason(self) -> str:
+        return f"{self.text} budget"
+
+
+@dataclass(frozen=True, slots=True)
+class CellOptions:
+    """A parsed line. None means not given, so that a cell's options can lie over the defaults."""
+
+    fn: str | None = None
+    args: tuple[Any, ...] | None = None
+    imports: Mapping[str, Source] = field(default_factory=dict)
+    globals: Mapping[str, Source] = field(default_factory=dict)
+    modules: Mapping[str, Source] = field(default_factory=dict)
+    language: str | None = None
+    memory: int | None = None
+    filename: str | None = None
+    deadline: Deadline | None = None
+    no_widget: bool | None = None
+    into: str | None = None
+    background: bool | None = None
+    raw: bool | None = None
+
+    def over(self, defaults: CellOptions) -> CellOptions:
+        """These options, with the defaults where they say nothing; named sources add up."""
+        merged: dict[str, Any] = {}
+        for each in fields(self):
+            mine, theirs = getattr(self, each.name), getattr(defaults, each.name)
+            if isinstance(mine, Mapping):
+                merged[each.name] = {**theirs, **mine}
+            else:
+                merged[each.name] = theirs if mine is None else mine
+        return CellOptions(**merged)
+
+    def run_options(self, resolve: Callable[[Source], Any]) -> dict[str, Any]:
+        """The named options of `run_cell`, every source resolved."""
+        options: dict[str, Any] = {
+            "imports": {name: resolve(source) for name, source in self.imports.items()},
+            "globals": {name: resolve(source) for name, source in self.globals.items()},
+            "modules": {name: resolve(source) for name, source in self.modules.items()},
+            "language": self.language,
+            "memory_limit_bytes": self.memory,
+            "filename": self.filename,
+        }
+        if self.fn is not None or self.args is not None:
+            options["execute"] = {"fn": self.fn or "default", "args": list(self.args or ())}
+        return {name: value for name, value in options.items() if value is not None}
+
+
+def parse_options(line: str, face: Face) -> CellOptions:
+    """The options in a magic's line; `OptionError` names what is wrong, and nothing ran."""
+    options = CellOptions()
+    seen: set[str] = set()
+    words = iter(word.text for word in words_of(line))
+    for text in words:
+        option, value = _option_of(text, words, face)
+        if option.name in seen and not option.repeatable:
+            raise OptionError(f"--{option.name} was given twice", option.name)
+        seen.add(option.name)
+        options = _READERS[option.name](options, value)
+    return options
+
+
+def known_options(face: Face) -> list[Option]:
+    return [option for option in OPTIONS if option.face in (None, face)]
+
+
+def _option_of(text: str, words: Iterable[str], face: Face) -> tuple[Option, str]:
+    if not text.startswith("--"):
+        raise OptionError(f"{text!r} is no option; options begin with --, such as --fn NAME")
+    name, equals, value = text[2:].partition("=")
+    option = find_option(name, face)
+    if option.value is None:
+        if equals:
+            raise OptionError(f"--{name} takes no value", name)
+        return option, ""
+    if not equals:
+        value = next(iter(words), "")
+        if value.startswith("--") or not value:
+            raise OptionError(f"--{name} needs a value: --{name} {option.value}", name)
+    return option, unquoted(value)
+
+
+def find_option(name: str, face: Face) -> Option:
+    """The option of that name, or an error with the nearest one that this face knows."""
+    known = {option.name: option for option in known_options(face)}
+    if name in known:
+        return known[name]
+    if any(option.name == name for option in OPTIONS):
+        raise OptionError(f"--{name} belongs to the IPython magic %%runcode, not here", name)
+    raise OptionError(f"unknown option --{name}; {nearest(name, list(known), '--')}", name)
+
+
+def nearest(name: str, known: list[str], mark: str = "") -> str:
+    """`did you mean --fn?`, or the whole list if nothing is near."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean {mark}{close[0]}?"
+    return f"known: {', '.join(mark + each for each in known)}"
+
+
+def _set(options: CellOptions, name: str, value: Any) -> CellOptions:
+    changed: dict[str, Any] = {name: value}
+    return replace(options, **changed)
+
+
+def _read_args(options: CellOptions, text: str) -> CellOptions:
+    try:
+        args = json.loads(text)
+    except ValueError as error:
+        raise OptionError(f"--args {text} is no JSON: {error}", "args") from None
+    if not isinstance(args, list):
+        raise OptionError(f"--args must be a JSON array, such as [{text}]", "args")
+    return replace(options, args=tuple(args))
+
+
+def _read_source(into: str, kind: Kind) -> Callable[[CellOptions, str], CellOptions]:
+    def read(options: CellOptions, text: str) -> CellOptions:
+        name, equals, source = text.partition("=")
+        if not name or (equals and not source.strip()):
+            raise OptionError(f"--{kind} {text} lacks {'a source' if name else 'a name'}", kind)
+        kept: Mapping[str, Source] = getattr(options, into)
+        if name in kept:
+            raise OptionError(f"--{kind} {name} was given twice", kind)
+        source_text = source.strip() if equals else None
+        return _set(options, into, {**kept, name: Source(kind, name, source_text)})
+
+    return read
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)(i?)b?", re.IGNORECASE)
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def _read_memory(options: CellOptions, text: str) -> CellOptions:
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise OptionError(f"--memory {text} is no size, such as 64MiB", "memory")
+    decimal = text.lower().endswith("b") and not match[3]
+    unit = (1000 if decimal else 1024) ** " kmg".index(match[2].lower() or " ")
+    size = int(float(match[1]) * unit)
+    if size <= 0:
+        raise OptionError(f"--memory {text} leaves no memory at all", "memory")
+    return replace(options, memory=size)
+
+
+def _read_deadline(options: CellOptions, text: str) -> CellOptions:
+    match = _TIME.fullmatch(text)
+    if not match or float(match[1]) == 0:
+        raise OptionError(f"--deadline {text} is no time, such as 2s or 500ms", "deadline")
+    seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+    return replace(options, deadline=Deadline(seconds, text if match[2] else f"{text}s"))
+
+
+def _read_text(into: str) -> Callable[[CellOptions, str], CellOptions]:
+    return lambda options, text: _set(options, into, text)
+
+
+def _read_flag(into: str) -> Callable[[CellOptions, str], CellOptions]:
+    return lambda options, _: _set(options, into, True)
+
+
+def _read_language(options: CellOptions, text: str) -> CellOptions:
+    if text not in ("typescript", "javascript"):
+        hint = nearest(text, ["typescript", "javascript"])
+        raise OptionError(f"--language {text} is unknown; {hint}", "language")
+    return replace(options, language=text)
+
+
+def _read_into(options: CellOptions, text: str) -> CellOptions:
+    if not text.isidentifier():
+        raise OptionError(f"--into {text} is no Python name", "into")
+    return replace(options, into=text)
+
+
+_READERS: dict[str, Callable[[CellOptions, str], CellOptions]] = {
+    "fn": _read_text("fn"),
+    "args": _read_args,
+    "import": _read_source("imports", "import"),
+    "global": _read_source("globals", "global"),
+    "module": _read_source("modules", "module"),
+    "language": _read_language,
+    "memory": _read_memory,
+    "filename": _read_text("filename"),
+    "deadline": _read_deadline,
+    "no-widget": _read_flag("no_widget"),
+    "into": _read_into,
+    "background": _read_flag("background"),
+    "raw": _read_flag("raw"),
+}

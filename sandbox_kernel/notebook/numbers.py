@@ -1,0 +1,58 @@
+"""Numbers as JavaScript spells them, which is not quite how Python does."""
+
+from __future__ import annotations
+
+import math
+
+from ..values import BigInt
+
+_SAFE_INTEGER = 2**53 - 1
+
+
+def spell_number(value: int | float) -> str:
+    """`1e-7`, `-0`, `NaN`, `100000000000000000000`, and an `n` behind what is a bigint."""
+    if isinstance(value, int):
+        return _spell_int(value)
+    if not math.isfinite(value):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if value == 0:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    return _spell_float(value)
+
+
+def _spell_int(value: int) -> str:
+    if isinstance(value, BigInt) or abs(value) > _SAFE_INTEGER:
+        return f"{_digits(int(value))}n"
+    return str(int(value))
+
+
+def _digits(value: int) -> str:
+    """Decimal unless so long that Python refuses; a screen has no use for more."""
+    if value.bit_length() > 14_000:
+        return f"{'-' if value < 0 else ''}0x{abs(value):x}"
+    return str(value)
+
+
+def _spell_float(value: float) -> str:
+    """The shortest digits, as Python finds them, laid out by ECMAScript's rule."""
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    fraction = "" if fraction == "0" else fraction
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0)  # where the decimal point stands, from the left
+    point -= len(whole + fraction) - len(digits)
+    digits = digits.rstrip("0") or "0"
+    return sign + _lay_out(digits, point)
+
+
+def _lay_out(digits: str, point: int) -> str:
+    count = len(digits)
+    if count <= point <= 21:
+        return digits + "0" * (point - count)
+    if 0 < point <= 21:
+        return f"{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"0.{'0' * -point}{digits}"
+    exponent = f"{'+' if point > 0 else '-'}{abs(point - 1)}"
+    return f"{digits[0]}{'.' + digits[1:] if count > 1 else ''}e{exponent}"

@@ -1,0 +1,63 @@
+"""Help on the option grammar: the text of it, and completion of a line being typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .magics import Face, Option, known_options
+from .words import split_words
+
+
+def options_help(face: Face) -> str:
+    """The options as an aligned list."""
+    rows = [(f"--{each.name} {each.value or ''}".rstrip(), each) for each in known_options(face)]
+    width = max(len(usage) for usage, _ in rows)
+    return "\n".join(
+        f"  {usage:<{width}}  {option.help}{' (repeatable)' if option.repeatable else ''}"
+        for usage, option in rows
+    )
+
+
+def complete_options(
+    line: str, face: Face, names: Callable[[Option, str], list[str]]
+) -> tuple[int, list[str]]:
+    """Where the word under the cursor starts in `line`, which ends at it, and what may stand there.
+
+    `names(option, typed)` gives the values that the face itself knows of, such as its bridges.
+    """
+    words, _ = split_words(line)
+    typing = words.pop() if words and words[-1].end == len(line) else None
+    typed = typing.text if typing else ""
+    start = typing.start if typing else len(line)
+    previous = words[-1].text if words else ""
+    awaited = _valued(previous, face)
+    if awaited:
+        return _values(awaited, typed, start, names)
+    name, equals, value = typed.partition("=")
+    if equals and (option := _valued(name, face)):
+        return _values(option, value, start + len(name) + 1, names)
+    used = {word.text for word in words}
+    matches = [
+        f"--{option.name}"
+        for option in known_options(face)
+        if option.repeatable or f"--{option.name}" not in used
+    ]
+    return start, [match for match in matches if match.startswith(typed)]
+
+
+def _valued(text: str, face: Face) -> Option | None:
+    for option in known_options(face):
+        if option.value is not None and text == f"--{option.name}":
+            return option
+    return None
+
+
+def _values(
+    option: Option, typed: str, start: int, names: Callable[[Option, str], list[str]]
+) -> tuple[int, list[str]]:
+    """Values of an option; after `NAME=` only the source is being typed."""
+    prefix, equals, source = typed.partition("=")
+    if equals and "[=" in (option.value or ""):
+        start, typed = start + len(prefix) + 1, source
+    candidates = [*option.choices, *names(option, prefix + equals)]
+    return start, [each for each in candidates if each.startswith(typed)]

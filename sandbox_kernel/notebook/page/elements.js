@@ -1,0 +1,39 @@
+// Making elements. The only file that creates any, and it knows no way to make markup from a string:
+// what the sandbox sent becomes text nodes, whatever it looks like.
+
+/** `make("button", {class: "x", type: "button"}, "text", child)`; attributes are ours, never a guest's. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+  return element;
+}
+
+function makeSvg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** Set text only where it changed, so that nothing is laid out or announced again for no reason. */
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+let lastId = 0;
+const freshId = () => `sandbox-run-${Math.random().toString(36).slice(2, 8)}-${++lastId}`;
+
+const count = (number, noun) =>
+  `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
+function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
+}
+
+function size(bytes) {
+  const mebibytes = bytes / 2 ** 20;
+  return mebibytes < 1 ? `${Math.ceil(bytes / 1024)} KiB` : `${mebibytes.toFixed(1)} MiB`;
+}

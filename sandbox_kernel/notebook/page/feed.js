@@ -1,0 +1,84 @@
+// What has arrived: the newest reports or logs, each with its number. Whole windows come as state and
+// what is new between them as messages, in no certain order; the numbers put everything in its place.
+
+const NEWEST = 200; // as in tally.py
+
+class Feed {
+  constructor() {
+    this.entries = []; // {index, item}, ascending
+  }
+
+  get last() {
+    return this.entries.length ? this.entries.at(-1).index : -1;
+  }
+
+  /** Only what is newer; a gap stays a gap, which the numbers show. */
+  add({ first, items }) {
+    const fresh = items
+      .map((item, offset) => ({ index: first + offset, item }))
+      .filter(({ index }) => index > this.last);
+    this.entries = [...this.entries, ...fresh].slice(-NEWEST);
+  }
+
+  /** A whole window replaces what is here, unless something newer has come already. */
+  replace({ first, items }) {
+    if (first + items.length - 1 < this.last) return;
+    this.entries = [];
+    this.add({ first, items });
+  }
+}
+
+/** One run as the page knows it; every view of the run draws from this. */
+class RunStore {
+  constructor(model) {
+    this.model = model;
+    this.reports = new Feed();
+    this.logs = new Feed();
+    this.listeners = new Set();
+    this.heardAt = null; // of this page, not of the saved notebook
+    this.choices = { tab: null, filter: "", open: new Set(), focus: null };
+    this.takeWindow();
+    model.on("change:window", () => (this.takeWindow(), this.tell()));
+    model.on("change:progress change:plot", () => this.tell());
+    model.on("change:head", () => this.hear());
+    model.on("msg:custom", (message) => this.takeBatch(message));
+  }
+
+  get head() {
+    return this.model.get("head") ?? {};
+  }
+
+  takeWindow() {
+    const { reports, logs } = this.model.get("window") ?? {};
+    if (reports) this.reports.replace(reports);
+    if (logs) this.logs.replace(logs);
+  }
+
+  takeBatch(message) {
+    if (message?.kind !== "batch") return;
+    this.reports.add(message.reports);
+    this.logs.add(message.logs);
+    this.hear();
+  }
+
+  hear() {
+    this.heardAt = performance.now();
+    this.tell();
+  }
+
+  tell() {
+    for (const listener of this.listeners) listener();
+  }
+
+  /** A notebook may be saved, or its kernel die, in the middle of a run: then nobody is left to tell. */
+  get status() {
+    const { status } = this.head;
+    if (status !== "running") return status;
+    return this.heardAt !== null && performance.now() - this.heardAt < 5000 ? "running" : "lost";
+  }
+
+  get elapsed() {
+    const since = this.status === "running" ? performance.now() - this.heardAt : 0;
+    return (this.head.elapsed_ms ?? 0) + since;
+  }
+}

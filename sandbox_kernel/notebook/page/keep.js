@@ -1,0 +1,39 @@
+// Keeping the final state in the notebook. JupyterLab saves widgets only if its reader turned that on,
+// so a view writes its own state into the notebook's metadata, where JupyterLab looks for it on opening.
+// Other front ends keep widget state in their own ways; there, this does nothing.
+
+const STATE = "application/vnd.jupyter.widget-state+json";
+const VIEW = "application/vnd.jupyter.widget-view+json";
+
+function keepInNotebook(model) {
+  const manager = model.widget_manager;
+  const notebook = manager?.context?.model;
+  if (typeof notebook?.setMetadata !== "function" || !manager.get_state_sync) return;
+  const live = manager.get_state_sync({ drop_defaults: true }).state;
+  const { id } = model.get("head");
+  if (!live[id]) return;
+  const saved = notebook.getMetadata("widgets")?.[STATE] ?? { version_major: 2, version_minor: 0, state: {} };
+  const state = withoutForgotten(saved.state, shownModels(notebook));
+  for (const name of [id, ...references(live[id])]) if (live[name]) state[name] = live[name];
+  notebook.setMetadata("widgets", { ...notebook.getMetadata("widgets"), [STATE]: { ...saved, state } });
+}
+
+const references = ({ state }) =>
+  Object.values(state)
+    .filter((value) => typeof value === "string" && value.startsWith("IPY_MODEL_"))
+    .map((value) => value.slice("IPY_MODEL_".length));
+
+/** Views of this kind whose output is gone from the notebook go with it; other widgets are not ours. */
+function withoutForgotten(state, shown) {
+  const ours = ([, { state: { _anywidget_id: kind } = {} }]) => kind?.endsWith(".RunWidget");
+  const forgotten = Object.entries(state).filter((entry) => ours(entry) && !shown.has(entry[0]));
+  const gone = new Set(forgotten.flatMap(([name, entry]) => [name, ...references(entry)]));
+  return Object.fromEntries(Object.entries(state).filter(([name]) => !gone.has(name)));
+}
+
+function shownModels(notebook) {
+  const shown = new Set();
+  for (const { outputs } of notebook.cells ?? [])
+    for (let at = 0; at < (outputs?.length ?? 0); at++) shown.add(outputs.get(at).data?.[VIEW]?.model_id);
+  return shown;
+}

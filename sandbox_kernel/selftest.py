@@ -1,0 +1,147 @@
+"""A self-test that tries to break out, through `run_code` and from inside a locked-down worker.
+
+`python -m sandbox_kernel doctor` and `%doctor` run it: it says what holds on this machine, now.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One attempt: what was tried, whether the sandbox held, and what happened."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+# What the guest tries, and what it must be told. Each runs in a sandbox of its own.
+_ATTEMPTS: dict[str, tuple[str, Any]] = {
+    "no global of any host": (
+        "export default ['process', 'require', 'fetch', 'Deno', 'eval', 'WebAssembly', 'Atomics',"
+        " 'SharedArrayBuffer', 'setTimeout'].filter((name) => name in globalThis)",
+        [],
+    ),
+    "no text becomes code": (
+        "const tried = []; for (const F of [Function, (async () => {}).constructor])"
+        " try { tried.push(F('return this')()) } catch { tried.push('refused') } export default tried",
+        ["refused", "refused"],
+    ),
+    "no import but what was lent": (
+        "export default await import('fs').catch((error) => error.name)",
+        "LinkError",
+    ),
+    "no host object in an exception": (
+        "let e; try { bridge() } catch (error) { e = error }"
+        " export default [e.name, e.constructor === Error, /[.]py|Traceback/.test(e.stack)]",
+        ["ValueError", True, False],
+    ),
+    "poisoned prototypes corrupt nothing": (
+        "Array.prototype.map = Object.prototype.toJSON = JSON.stringify = () => 'forged';"
+        " export default { a: [1, 2] }",
+        {"a": [1, 2]},
+    ),
+}
+
+
+def run_selftest(engine: Engine | None = None) -> list[Check]:
+    """Tries everything; takes a second or two and leaves nothing behind."""
+    checks = [_guest(name, engine) for name in _ATTEMPTS]
+    checks += [_endless(engine), _memory(engine)]
+    return checks + _from_inside()
+
+
+def _guest(name: str, engine: Engine | None) -> Check:
+    from .run import run_code
+
+    source, expected = _ATTEMPTS[name]
+    result = run_code(
+        source, language="javascript", engine=engine, globals={"bridge": _raise}
+    ).wait(60)
+    got = result.result if result.status == "success" else result.error
+    return Check(name, result.status == "success" and got == expected, f"{got}")
+
+
+def _raise() -> None:
+    raise ValueError("of the host")
+
+
+def _endless(engine: Engine | None) -> Check:
+    from .run import run_code
+
+    run = run_code("Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)", engine=engine)
+    run.terminate("self-test")
+    status = run.wait(60).status
+    return Check("endless work ends when told", status == "terminated", status)
+
+
+def _memory(engine: Engine | None) -> Check:
+    from .run import run_code
+
+    source = "const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1))"
+    status = run_code(source, engine=engine, memory_limit_bytes=16 * 2**20).wait(60).status
+    return Check("memory ends at its limit", status == "memory", status)
+
+
+# ------------------------------------------------- arbitrary code in a locked-down process
+
+_INSIDE: dict[str, Callable[[], object]] = {
+    "a locked-down process reads no file": lambda: os.open("/etc/hostname", os.O_RDONLY),
+    "a locked-down process lists no folder": lambda: os.listdir("/"),
+    "a locked-down process opens no socket": lambda: __import__("_socket").socket(),
+    "a locked-down process starts no process": os.fork,
+    "a locked-down process signals no one": lambda: os.kill(os.getppid(), 0),
+    "a locked-down process maps no executable memory": lambda: __import__("mmap").mmap(
+        -1, 4096, prot=7
+    ),
+}
+
+
+def _from_inside() -> list[Check]:
+    if sys.platform != "linux":
+        return [Check(name, False, "this system has no system-call filter") for name in _INSIDE]
+    return [_inside(name) for name in _INSIDE]
+
+
+def _inside(name: str) -> Check:
+    """In a fresh interpreter, which gives up what a worker gives up and then tries."""
+    import subprocess
+
+    code = (
+        f"import sys; sys.path[:0] = {_folders()!r};"
+        f" from sandbox_kernel.selftest import attempt; attempt({name!r})"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, timeout=60)
+    killed = done.returncode == -31  # SIGSYS
+    detail = "killed by the filter" if killed else done.stderr.decode("utf-8", "replace")[-200:]
+    return Check(name, killed, detail or f"ended with {done.returncode}")
+
+
+def _folders() -> list[str]:
+    from .engine import zygote
+
+    return zygote._paths()
+
+
+def attempt(name: str) -> None:
+    """The other end of `_inside`."""
+    import mmap  # noqa: F401  # loaded before the lock falls shut
+    import socket
+
+    from .worker.lockdown import Lockdown
+
+    ours, _ = socket.socketpair()
+    Lockdown(60).apply(ours.fileno(), os.getppid())
+    try:
+        _INSIDE[name]()
+    finally:
+        os._exit(0)

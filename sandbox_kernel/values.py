@@ -1,0 +1,191 @@
+"""The Python side of JavaScript's values: what has no Python type of its own.
+
+Knows nothing of the rest of the package, so that every layer may use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, MutableSet
+from typing import Any, Final, final
+
+
+@final
+class Undefined:
+    """JavaScript's `undefined`, which is not `None` (that is `null`)."""
+
+    _only: Undefined | None = None
+
+    def __new__(cls) -> Undefined:
+        if cls._only is None:
+            cls._only = super().__new__(cls)
+        return cls._only
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __reduce__(self) -> str:
+        return "undefined"
+
+
+undefined: Final = Undefined()
+
+
+class BigInt(int):
+    """An int that crosses as a JavaScript bigint even when it is small."""
+
+    def __repr__(self) -> str:
+        return f"BigInt({int(self)})"
+
+
+class ArrayBuffer(bytes):
+    """Bytes that cross as an ArrayBuffer; plain `bytes` cross as a Uint8Array."""
+
+    def __repr__(self) -> str:
+        return f"ArrayBuffer({bytes(self)!r})"
+
+
+def _same_value_zero(value: object) -> object:
+    """A dict key that tells apart what JavaScript tells apart (1 and True, "1" and 1)."""
+    if isinstance(value, bool | str | bytes | type(None)):
+        return (type(value).__name__, value)
+    if isinstance(value, BigInt):
+        return ("bigint", format(value, "x"))  # text, because anyone can make ints collide
+    if isinstance(value, int | float):
+        return ("number", "nan" if value != value else value)
+    return ("object", id(value))
+
+
+class JSMap(MutableMapping[Any, Any]):
+    """A JavaScript Map: any key, insertion order, keys compared as JavaScript does."""
+
+    def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
+        self._entries: dict[object, tuple[Any, Any]] = {}
+        for key, value in entries:
+            self[key] = value
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._entries[_same_value_zero(key)][1]
+        except KeyError:
+            raise KeyError(key) from None
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._entries[_same_value_zero(key)] = (key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        try:
+            del self._entries[_same_value_zero(key)]
+        except KeyError:
+            raise KeyError(key) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        return (key for key, _ in self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JSMap):
+            return NotImplemented
+        return list(self._entries.values()) == list(other._entries.values())
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, like dict
+
+    def __repr__(self) -> str:
+        return f"JSMap({list(self._entries.values())!r})"
+
+
+class JSSet(MutableSet[Any]):
+    """A JavaScript Set that a Python set cannot hold: unhashable members, or both 1 and True."""
+
+    def __init__(self, members: Iterable[Any] = ()) -> None:
+        self._members: dict[object, Any] = {}
+        for member in members:
+            self.add(member)
+
+    def add(self, value: Any) -> None:
+        self._members.setdefault(_same_value_zero(value), value)
+
+    def discard(self, value: Any) -> None:
+        self._members.pop(_same_value_zero(value), None)
+
+    def __contains__(self, value: object) -> bool:
+        return _same_value_zero(value) in self._members
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._members.values())
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, JSSet):
+            return list(self) == list(other)
+        if isinstance(other, set | frozenset):
+            return len(self) == len(other) and all(member in self for member in other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, like set
+
+    def __repr__(self) -> str:
+        return f"JSSet({list(self)!r})"
+
+
+class GuestError(Exception):
+    """A JavaScript Error that crossed as a value; `stack` names guest frames only."""
+
+    def __init__(self, name: str, message: str, stack: str | None = None) -> None:
+        super().__init__(message)
+        self.name = name
+        self.message = message
+        self.stack = stack
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" if self.message else self.name
+
+    def __repr__(self) -> str:
+        return f"GuestError({self.name!r}, {self.message!r})"
+
+
+class GuestFunction:
+    """A guest function lent to the host: calling it returns an awaitable, while the run lives."""
+
+    def __init__(self, name: str, call: Callable[[tuple[Any, ...]], Awaitable[Any]]) -> None:
+        self.name = name
+        self._call = call
+
+    def __call__(self, *args: Any) -> Awaitable[Any]:
+        return self._call(args)
+
+    def __repr__(self) -> str:
+        return f"<guest function {self.name or 'anonymous'}>"
+
+
+class Opaque:
+    """Something of the guest that cannot cross, as a description to show.
+
+    Only logs, and results asked for display, hold these; everywhere else such a
+    value is a `SerializationError`.
+    """
+
+    def __init__(self, class_name: str, text: str, fields: dict[str, Any] | None = None) -> None:
+        self.class_name = class_name
+        self.text = text
+        self.fields = fields
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Opaque):
+            return NotImplemented
+        return (self.class_name, self.text, self.fields) == (
+            other.class_name,
+            other.text,
+            other.fields,
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # holds a dict
+
+    def __repr__(self) -> str:
+        return f"<guest {self.text}>"

@@ -1,0 +1,26 @@
+"""What zygote and host say to each other about processes: records of a fixed size."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+FORKED, EXITED, FAILED = 1, 2, 3
+_LAYOUT = struct.Struct("<iiiq")
+SIZE = _LAYOUT.size
+
+
+class Record(NamedTuple):
+    """FORKED comes with a pidfd; EXITED says how a worker ended; FAILED why there is none."""
+
+    kind: int
+    pid: int
+    status: int
+    peak_kilobytes: int
+
+    def pack(self) -> bytes:
+        return _LAYOUT.pack(*self)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Record:
+        return cls(*_LAYOUT.unpack(data))

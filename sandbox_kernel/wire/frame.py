@@ -1,0 +1,147 @@
+"""Frames: the bytes that cross, as pure functions and a reader without I/O.
+
+    size u32 · kind u8 · attachments u24 · a u32 · b u32 · text u32
+    attachment sizes u32 … · text · attachments …
+
+`size` counts what follows it. The reader checks it against its cap before it allocates anything,
+so that the other side cannot make this one grow.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from ..errors import ProtocolError
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+HEAD = struct.Struct("<IIIII")
+_SMALL = 1 << 16
+_STEP = 1 << 22
+_MAX_ATTACHMENTS = 1 << 17  # a view of each costs the reader some 200 bytes
+
+
+class Frame(NamedTuple):
+    """One message; `a` and `b` mean what its kind says. Attachments are views, valid while held."""
+
+    kind: int
+    a: int = 0
+    b: int = 0
+    text: Buffer = b""
+    attachments: Sequence[Buffer] = ()
+
+
+def pack(
+    kind: int, a: int = 0, b: int = 0, text: Buffer = b"", attachments: Sequence[Buffer] = ()
+) -> list[Buffer]:
+    """The frame as buffers to send one after the other, attachments uncopied."""
+    if not attachments:
+        return [HEAD.pack(16 + len(text), kind, a, b, len(text)), text]
+    count = len(attachments)
+    if count >= _MAX_ATTACHMENTS:
+        raise ProtocolError(f"{count} attachments in one frame")
+    sizes = [memoryview(item).nbytes for item in attachments]
+    total = 16 + 4 * count + len(text) + sum(sizes)
+    if total >= 1 << 32:
+        raise ProtocolError(f"a frame of {total} bytes cannot be sent")
+    head = HEAD.pack(total, kind | count << 8, a, b, len(text))
+    return [head + struct.pack(f"<{count}I", *sizes), text, *attachments]
+
+
+def size_of(frame: Frame) -> int:
+    """What it carries, in bytes."""
+    return len(frame.text) + sum(map(len, frame.attachments))
+
+
+class FrameReader:
+    """Gives room to receive into, takes what was received, yields whole frames.
+
+    `closed()` tells an orderly end from one in the middle of a frame.
+    """
+
+    def __init__(self, cap: int) -> None:
+        self._cap = cap
+        self._buffer = bytearray(_SMALL)
+        self._start = 0
+        self._end = 0
+        self.received = 0
+
+    def room(self) -> memoryview:
+        """Where the next bytes go; never empty."""
+        return memoryview(self._buffer)[self._end :]
+
+    def feed(self, count: int) -> Iterator[Frame]:
+        """`count` bytes were written into `room()`; yields the frames they complete."""
+        self._end += count
+        self.received += count
+        while True:
+            available = self._end - self._start
+            if available < 20:
+                self._make_room(20)
+                return
+            size = int.from_bytes(self._buffer[self._start : self._start + 4], "little")
+            if not 16 <= size <= self._cap:
+                raise ProtocolError(f"a frame of {size} bytes (cap {self._cap})")
+            if available < size + 4:
+                self._make_room(size + 4)
+                return
+            begin = self._start
+            self._start += size + 4
+            yield self._parse(begin, self._start)
+
+    def closed(self) -> bool:
+        """Whether the stream may end here."""
+        return self._start == self._end
+
+    def _make_room(self, needed: int) -> None:
+        """Keeps the unfinished frame in a buffer with room for more of it."""
+        start, end = self._start, self._end
+        if needed <= _SMALL:
+            if start + max(needed, 4096) <= len(self._buffer) and end < len(self._buffer):
+                return
+            size = _SMALL
+        else:
+            size = needed if needed <= _STEP else min(needed, max(2 * (end - start), _STEP))
+            if start == 0 and size <= len(self._buffer) and end < len(self._buffer):
+                return
+        fresh = bytearray(max(size, end - start + 4096))
+        fresh[: end - start] = memoryview(self._buffer)[start:end]
+        self._buffer, self._start, self._end = fresh, 0, end - start
+
+    def _parse(self, start: int, end: int) -> Frame:
+        _, kind, a, b, text_size = HEAD.unpack_from(self._buffer, start)
+        count = kind >> 8
+        at = start + HEAD.size
+        if not count:
+            if at + text_size != end:
+                raise ProtocolError(f"a frame whose text of {text_size} bytes does not fill it")
+            return Frame(kind & 0xFF, a, b, bytes(memoryview(self._buffer)[at:end]))
+        if count >= _MAX_ATTACHMENTS or at + 4 * count > end:
+            raise ProtocolError(f"a frame with {count} attachments and no room for their sizes")
+        sizes = struct.unpack_from(f"<{count}I", self._buffer, at)
+        at += 4 * count
+        if at + text_size + sum(sizes) != end:
+            raise ProtocolError("a frame whose parts do not add up to its size")
+        return Frame(kind & 0xFF, a, b, *_split(self._detach(at, end), text_size, sizes))
+
+    def _detach(self, at: int, end: int) -> memoryview:
+        """The body without a copy: the buffer goes with the frame, what follows to a new one."""
+        body, rest = memoryview(self._buffer)[at:end], memoryview(self._buffer)[end : self._end]
+        self._buffer = bytearray(max(_SMALL, len(rest) + 4096))
+        self._buffer[: len(rest)] = rest
+        self._start, self._end = 0, len(rest)
+        return body
+
+
+def _split(
+    body: memoryview, text_size: int, sizes: Sequence[int]
+) -> tuple[bytes, list[memoryview]]:
+    text = bytes(body[:text_size])
+    at = text_size
+    parts = []
+    for size in sizes:
+        parts.append(body[at : at + size])
+        at += size
+    return text, parts

@@ -1,0 +1,156 @@
+"""The zygote: load everything once, then fork a worker for each socket that the host sends.
+
+Order of birth of a worker: fork, adopt the realm (a copy of one that nothing has run in), lock
+down, say so, read the job, run, wait for the end. The zygote stays single-threaded and never sees
+guest text.
+"""
+
+from __future__ import annotations
+
+import array
+import gc
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+from typing import NoReturn
+
+from ..wire import messages
+from ..wire.control import EXITED, FAILED, FORKED, Record
+from ..wire.frame import pack
+from . import prefault
+from .channel import Channel
+from .lockdown import Lockdown
+from .quickjs import Compiler
+from .realm import REHEARSAL, Realm
+from .typescript import warm
+
+_UNWANTED_MILLISECONDS = 20  # without a job, after which a worker takes the time to prepare
+_QUIET_MILLISECONDS = 200  # without a request, after which the zygote takes the time to rehearse
+
+
+def main(control_descriptor: int, cpu_seconds: int) -> None:
+    control = socket.socket(fileno=control_descriptor)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        zygote = Zygote(control, cpu_seconds)
+    except Exception as error:
+        control.sendall(Record(FAILED, 0, 0, 0).pack() + repr(error).encode()[:1000])
+        return
+    try:
+        zygote.serve()
+    except OSError:
+        pass  # the host is gone
+    finally:
+        os._exit(0)
+
+
+class Zygote:
+    """Forks on request and reports how its children ended; ends when its host does."""
+
+    def __init__(self, control: socket.socket, cpu_seconds: int) -> None:
+        self._control = control
+        self._claims: list[prefault.Range] = []
+        self._realm = Realm(Compiler())
+        self._lockdown = Lockdown(cpu_seconds)
+        warm()
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        wake, waker = socket.socketpair()
+        wake.setblocking(False)
+        waker.setblocking(False)
+        signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        quiet: int | None = _QUIET_MILLISECONDS
+        try:
+            while True:
+                ready = poll.poll(quiet)
+                if not ready:
+                    self._claims, quiet = prefault.learn(self._rehearse), None
+                for descriptor, _ in ready:
+                    if descriptor == wake.fileno():
+                        wake.recv(4096)
+                    elif not self._fork_as_asked():
+                        return
+                self._reap()
+        finally:
+            signal.set_wakeup_fd(-1)  # before its socket goes
+
+    def _rehearse(self) -> None:
+        """What a worker does, on a job of our own; in a child, for the sake of `prefault`."""
+        ours, theirs = socket.socketpair()
+        channel = Channel(theirs)
+        self._realm.adopt(channel, os.urandom(8))
+        ours.sendall(b"".join(pack(messages.RUN, 0, 0, REHEARSAL)))
+        self._realm.run(channel.receive())
+
+    def _fork_as_asked(self) -> bool:
+        data, ancillary, _, _ = self._control.recvmsg(1, socket.CMSG_SPACE(4))
+        if not data:
+            return False
+        for level, kind, payload in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                self._fork(array.array("i", payload)[0])
+        return True
+
+    def _fork(self, descriptor: int) -> None:
+        parent = os.getpid()
+        pid = os.fork()
+        if not pid:
+            self._be_worker(descriptor, parent)
+        os.close(descriptor)
+        rights = []
+        if hasattr(os, "pidfd_open"):
+            rights = [os.pidfd_open(pid)]
+        ancillary = (
+            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", rights))] if rights else []
+        )
+        self._control.sendmsg([Record(FORKED, pid, 0, 0).pack()], ancillary)
+        for right in rights:
+            os.close(right)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            peak = max(0, usage.ru_maxrss - born_with)
+            self._control.sendall(Record(EXITED, pid, status, peak).pack())
+
+    def _be_worker(self, descriptor: int, parent: int) -> NoReturn:
+        signal.set_wakeup_fd(-1)
+        try:
+            job = select.poll()
+            job.register(descriptor, select.POLLIN)
+            channel = Channel(socket.socket(fileno=descriptor))
+            self._realm.adopt(channel, os.urandom(8))
+            level = self._lockdown.apply(descriptor, parent)
+            channel.post(messages.READY, level, messages.VERSION)
+            channel.flush()
+            if not job.poll(_UNWANTED_MILLISECONDS):
+                self._lockdown.claim(self._claims)  # under load, throughput matters more
+            self._realm.run(channel.receive())
+            while True:
+                channel.receive()
+        except MemoryError:
+            os._exit(messages.EXIT_MEMORY)
+        except BaseException:
+            os._exit(messages.EXIT_INTERNAL)
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

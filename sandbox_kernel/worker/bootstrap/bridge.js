@@ -1,0 +1,124 @@
+// Host functions and promises inside the realm, guest functions and promises lent to the host.
+const SYNC = 0, ASYNC = 1, ONE_WAY = 2;
+const pending = newMap(); // call or promise of the host -> { resolve, reject }
+const lent = newList(); // guest functions, by number
+let lastCall = 0;
+let lendPromises = true;
+let lastPromise = 0;
+
+function bridge(ident, mode, name) {
+  // A method: it has the name, no prototype and no [[Construct]].
+  return { [name](...args) { return invoke(ident, mode, args); } }[name];
+}
+
+function invoke(ident, mode, args) {
+  const text = encode(args, 'args', false);
+  if (said.text !== '') native.flush();
+  if (mode === ONE_WAY) {
+    native.call(ident, 0, text, attachments);
+    return undefined;
+  }
+  const call = ++lastCall;
+  if (mode === ASYNC) {
+    const promise = pendingPromise(call);
+    native.call(ident, call, text, attachments);
+    return promise;
+  }
+  const reply = native.callSync(ident, call, text, attachments);
+  if (reply[0] === 'p') return pendingPromise(call);
+  const value = decodeFrom(reply, 1, reply[0] === 'b' ? native.buffers() : undefined);
+  if (reply[0] === 't') throw value;
+  return value;
+}
+
+function pendingPromise(ident) {
+  return new PromiseConstructor((resolve, reject) => {
+    pending.set(ident, { __proto__: null, resolve, reject });
+  });
+}
+
+// An answer of the host to an asynchronous call.
+function settle(ident, threw, text, buffers) {
+  const waiting = pending.get(ident);
+  pending.delete(ident);
+  if (threw) waiting.reject(decode(text, buffers));
+  else waiting.resolve(decode(text, buffers));
+}
+
+function lendFunction(value) {
+  lent[lent.length] = value;
+  return lent.length - 1;
+}
+
+function lendPromise(value) {
+  const ident = ++lastPromise;
+  const watched = new PromiseConstructor((resolve) => resolve(value));
+  native.watch(ident, watched);
+  return ident;
+}
+
+// A call of the host to a guest function: a promise of its value.
+function callGuest(ident, text, buffers) {
+  const args = decode(text, buffers);
+  return new PromiseConstructor((resolve) => resolve(apply(lent[ident], undefined, args)));
+}
+
+function report(value) {
+  say('R', encode(value, 'report', false));
+}
+
+// Reports and logs gather in `said.text`, which the worker also empties while the guest computes.
+const { said } = native;
+let saidLines = 0;
+let saidAt = 0;
+
+function say(letter, text) {
+  if (attachments !== undefined) {
+    native.flush();
+    native.say(letter, text, attachments);
+    return;
+  }
+  const line = letter + text + '\n';
+  said.text += line;
+  const time = now();
+  if (++saidLines === 256 || time - saidAt > 3 || time < saidAt || line.length > 4096) {
+    saidLines = 0;
+    saidAt = time;
+    native.flush();
+  }
+}
+
+// The contract's steps 1 to 3 for the selected export: a promise of the final value.
+function execute(namespace, name, args, call) {
+  const selected = namespace[name];
+  if (typeof selected === 'function' && call) {
+    return new PromiseConstructor((resolve) => resolve(apply(selected, undefined, args)));
+  }
+  if (args.length > 0) {
+    throw namedError('TypeError', "export '" + name + "' is not a function, but execute.args has " + args.length + ' arguments');
+  }
+  return new PromiseConstructor((resolve) => resolve(selected));
+}
+
+function hasExport(namespace, name) {
+  return apply(hasOwn, namespace, [name]);
+}
+
+function encodeResult(value, lenient) {
+  lendPromises = false;
+  try {
+    return encode(value, 'result', lenient);
+  } finally {
+    lendPromises = true;
+  }
+}
+
+function encodeFailure(value) {
+  const described = describeError(value);
+  return spell([described.name, described.message, described.stack, described.engine]);
+}
+
+function encodeThrown(value) {
+  const described = describeError(value);
+  return 'T' + spell([[0], ['e', described.name, described.message, described.stack]]);
+}

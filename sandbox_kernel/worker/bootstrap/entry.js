@@ -1,0 +1,10 @@
+// What the worker gets back: its only ways into the realm. None of them is reachable from script.
+hide(globalThis, 'structuredClone', structuredClone);
+
+return {
+  __proto__: null,
+  decode, settle, callGuest, execute, hasExport, encodeResult, encodeFailure, encodeThrown,
+  attachments: () => attachments,
+  makeError: namedError,
+  builtins: (name) => (name === 'console' ? makeConsole() : report),
+};

@@ -1,0 +1,115 @@
+// Runs before any guest code. Takes its own references to every intrinsic that the other files use,
+// then leaves on the global object what the contract lists. After this point the bootstrap must
+// never look a method up on a prototype: no for-of, no spread of arrays, no array methods, no
+// template literals (the engine compiles them to calls of String.prototype.concat), no property writes to objects that inherit from something the guest can reach.
+const { apply, ownKeys, getPrototypeOf, setPrototypeOf, defineProperty } = Reflect;
+const { getOwnPropertyDescriptor, keys: enumerableKeys, freeze, create } = Object;
+const { isArray } = Array;
+const { stringify, parse } = JSON;
+const { now } = Date;
+const ObjectPrototype = Object.prototype;
+const ArrayPrototype = Array.prototype;
+const InternalErrorPrototype = InternalError.prototype;
+const PromiseConstructor = Promise;
+const MapConstructor = Map;
+const SetConstructor = Set;
+const DateConstructor = Date;
+const ErrorConstructor = Error;
+const RegExpConstructor = RegExp;
+const BigIntFunction = BigInt;
+const NumberFunction = Number;
+const StringFunction = String;
+const bigintToString = BigInt.prototype.toString;
+const mapForEach = Map.prototype.forEach;
+const MapPrototype = Map.prototype;
+const SetPrototype = Set.prototype;
+const DatePrototype = Date.prototype;
+const mapSize = getOwnPropertyDescriptor(MapPrototype, 'size').get;
+const setSize = getOwnPropertyDescriptor(SetPrototype, 'size').get;
+const mapSet = Map.prototype.set;
+const setForEach = Set.prototype.forEach;
+const setAdd = Set.prototype.add;
+const dateGetTime = Date.prototype.getTime;
+const symbolToString = Symbol.prototype.toString;
+const bufferSlice = ArrayBuffer.prototype.slice;
+const bufferTransfer = ArrayBuffer.prototype.transfer;
+const stringStartsWith = String.prototype.startsWith;
+const stringSlice = String.prototype.slice;
+const stringIndexOf = String.prototype.indexOf;
+const BinaryConstructors = create(null);
+for (const type of [
+  ArrayBuffer, Uint8ClampedArray, Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array,
+  Uint32Array, BigInt64Array, BigUint64Array, Float16Array, Float32Array, Float64Array, DataView,
+]) BinaryConstructors[type.name] = type;
+const ErrorConstructors = create(null);
+for (const type of [
+  Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError,
+]) ErrorConstructors[type.name] = type;
+const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype);
+const viewBuffer = getOwnPropertyDescriptor(TypedArrayPrototype, 'buffer').get;
+const viewOffset = getOwnPropertyDescriptor(TypedArrayPrototype, 'byteOffset').get;
+const viewLength = getOwnPropertyDescriptor(TypedArrayPrototype, 'length').get;
+const dataViewBuffer = getOwnPropertyDescriptor(DataView.prototype, 'buffer').get;
+const dataViewOffset = getOwnPropertyDescriptor(DataView.prototype, 'byteOffset').get;
+const dataViewLength = getOwnPropertyDescriptor(DataView.prototype, 'byteLength').get;
+const regExpSource = getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
+const regExpFlags = getOwnPropertyDescriptor(RegExp.prototype, 'flags').get;
+
+// Containers of our own: what they inherit is ours too.
+const MapMethods = freeze({
+  __proto__: null, get: Map.prototype.get, set: mapSet, has: Map.prototype.has, delete: Map.prototype.delete,
+});
+const SetMethods = freeze({ __proto__: null, has: Set.prototype.has, add: setAdd });
+const newMap = () => setPrototypeOfValue(new MapConstructor(), MapMethods);
+const newSet = () => setPrototypeOfValue(new SetConstructor(), SetMethods);
+const newList = () => setPrototypeOfValue([], null);
+function setPrototypeOfValue(value, prototype) {
+  setPrototypeOf(value, prototype);
+  return value;
+}
+
+// An own data property, whatever setters the guest has put on prototypes.
+function put(target, key, value) {
+  defineProperty(target, key, {
+    __proto__: null, value, writable: true, enumerable: true, configurable: true,
+  });
+}
+
+// The same, but not enumerable.
+function hide(target, key, value) {
+  defineProperty(target, key, {
+    __proto__: null, value, writable: true, enumerable: false, configurable: true,
+  });
+}
+
+// An Error of the realm with a name of its own.
+function namedError(name, message) {
+  const known = ErrorConstructors[name];
+  const error = known === undefined ? new ErrorConstructor(message) : new known(message);
+  if (known === undefined || name === 'AggregateError') hide(error, 'name', name);
+  return error;
+}
+
+for (const name of ['eval', 'SharedArrayBuffer', 'Atomics', 'InternalError', 'escape', 'unescape']) {
+  delete globalThis[name];
+}
+// The realm has no compiler, so the native constructor throws whatever it is given. Without source
+// text there is nothing to compile: that gives an empty function, as everywhere.
+const NativeFunction = Function;
+function EmptyFunction(...sources) {
+  if (sources.length === 0) return function anonymous() {};
+  return apply(NativeFunction, undefined, sources);
+}
+for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(NativeFunction))) {
+  defineProperty(EmptyFunction, key, descriptor);
+}
+for (const holder of [async () => {}, function* () {}, async function* () {}]) {
+  setPrototypeOf(getPrototypeOf(holder).constructor, EmptyFunction);
+}
+hide(NativeFunction.prototype, 'constructor', EmptyFunction);
+hide(globalThis, 'Function', EmptyFunction);
+
+// A guest's prepareStackTrace would be handed the functions of this very file.
+delete Error.prepareStackTrace;
+delete Error.stackTraceLimit;
+delete Error.captureStackTrace;

@@ -1,0 +1,91 @@
+"""The worker's end of the socket: blocking, with one-way messages gathered into few writes."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+from ..wire.frame import Buffer, Frame, FrameReader, pack
+
+_GATHER_BYTES = 1 << 16
+_GATHER_SECONDS = 0.004
+_UNCAPPED = (1 << 32) - 1  # the worker trusts its host
+
+
+class Channel:
+    """Everything posted leaves in order; `flush` makes sure that it has left."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._reader = FrameReader(_UNCAPPED)
+        self._arrived: list[Frame] = []
+        self._gathered: list[Buffer] = []
+        self._gathered_bytes = 0
+        self._attached = False
+        self._flushed_at = 0.0
+
+    def post(
+        self, kind: int, a: int = 0, b: int = 0, text: bytes = b"", attachments: Sequence[Any] = ()
+    ) -> None:
+        """One way. Attachments point into the realm's memory, so they leave at once."""
+        self._gathered += pack(kind, a, b, text, attachments)
+        self._gathered_bytes += len(text) + 20
+        self._attached = bool(attachments)
+        if attachments or self._gathered_bytes > _GATHER_BYTES:
+            self.flush()
+        else:
+            self.flush_if_late()
+
+    def flush_if_late(self) -> None:
+        """Called while the guest computes, so that what it said is seen while it goes on."""
+        if self._gathered and monotonic() - self._flushed_at > _GATHER_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self._gathered:
+            return
+        gathered, self._gathered = self._gathered, []
+        if self._gathered_bytes <= _GATHER_BYTES and not self._attached:
+            self._gathered_bytes = 0
+            self._send(b"".join(gathered))
+            self._flushed_at = monotonic()
+            return
+        self._gathered_bytes, self._attached = 0, False
+        run: list[Buffer] = []
+        for item in gathered:
+            if len(item) < _GATHER_BYTES:
+                run.append(item)
+                continue
+            self._send(b"".join(run))
+            run = []
+            self._send(item)
+        self._send(b"".join(run))
+        self._flushed_at = monotonic()
+
+    def _send(self, data: Any) -> None:
+        if len(data):
+            try:
+                self._socket.sendall(data)
+            except OSError:
+                os._exit(0)  # the host is gone, and so is the reason to live
+
+    def receive(self) -> Frame:
+        """The next message of the host; there is nothing else to do until it comes."""
+        self.flush()
+        while not self._arrived:
+            try:
+                count = self._socket.recv_into(self._reader.room())
+            except OSError:
+                count = 0
+            if not count:
+                os._exit(0)
+            self._arrived = list(self._reader.feed(count))
+            self._arrived.reverse()
+        return self._arrived.pop()
+
+    def unread(self, frames: list[Frame]) -> None:
+        """Puts messages back, to be received next."""
+        self._arrived += reversed(frames)

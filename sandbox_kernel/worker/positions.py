@@ -1,0 +1,82 @@
+"""From the engine's positions (UTF-8 bytes of what it compiled) to the source's (characters)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+_LINE_BREAK = re.compile(r"\r\n|[\n\r\u2028\u2029]")
+_FRAME = re.compile(
+    r"^ *at (?:(?P<function>.*) \()?(?P<file>.+?):(?P<line>\d+):(?P<column>\d+)\)?$"
+)
+
+
+class Position(NamedTuple):
+    filename: str
+    line: int
+    column: int
+
+
+class Sources:
+    """The compiled texts of one run, by the name that the engine knows them by."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[str, Callable[[int, int], int]]] = {}
+        self._lines: dict[str, list[str]] = {}
+
+    def add(self, filename: str, text: str, source_column: Callable[[int, int], int]) -> None:
+        self._texts[filename] = (text, source_column)
+
+    def at(self, filename: str, line: int, column: int) -> Position | None:
+        """The position in the source; None if the file is not the guest's."""
+        if filename not in self._texts:
+            return None
+        text, source_column = self._texts[filename]
+        lines = self._lines.get(filename)
+        if lines is None:
+            lines = self._lines[filename] = _LINE_BREAK.split(text)
+        if 1 <= line <= len(lines):
+            before = lines[line - 1].encode("utf-8", "surrogatepass")[: column - 1]
+            column = len(before.decode("utf-8", "ignore")) + 1
+        return Position(filename, line, source_column(line, column))
+
+    def translate(self, stack: str) -> tuple[str, Position | None]:
+        """The guest's frames of a stack, at their source positions, and the first of them."""
+        frames: list[str] = []
+        first: Position | None = None
+        for raw in stack.splitlines()[:200]:
+            found = _FRAME.match(raw[:2000])
+            place = found and self.at(found["file"], int(found["line"]), int(found["column"]))
+            if not found or not place:
+                continue
+            where = f"{place.filename}:{place.line}:{place.column}"
+            name = found["function"]
+            shown = "" if name in (None, "<anonymous>", "<eval>") else name
+            frames.append(f"    at {shown} ({where})" if shown else f"    at {where}")
+            first = first or place
+        return "\n".join(frames), first
+
+    def find_import(self, specifier: str, filename: str | None = None) -> Position | None:
+        """Where a module names a specifier, for link errors, which the engine does not place."""
+        for name in self._texts if filename is None else (filename,):
+            place = self._find_import_in(name, specifier)
+            if place:
+                return place
+        return None
+
+    def _find_import_in(self, filename: str, specifier: str) -> Position | None:
+        text, source_column = self._texts.get(filename, ("", _same))
+        pattern = rf"(?:from|import)\s*\(?\s*(['\"]){re.escape(specifier)}\1"
+        found = re.search(pattern, text)
+        if not found:
+            return None
+        start = found.start(1)
+        breaks = list(_LINE_BREAK.finditer(text, 0, start))
+        line = len(breaks) + 1
+        column = start - (breaks[-1].end() if breaks else 0) + 1
+        return Position(filename, line, source_column(line, column))
+
+
+def _same(line: int, column: int) -> int:
+    return column

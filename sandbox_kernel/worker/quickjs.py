@@ -1,0 +1,462 @@
+"""The one file that names C functions: QuickJS-NG's public API, bound with cffi.
+
+Ownership: a worker lives for one run and its process ends with it, so values are freed only where
+a guest could make them pile up (the arguments and answers of calls, finished jobs). `JSValue`s
+that C hands to a callback are borrowed; those that a callback returns are given away.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from ..errors import EngineError
+from .quickjs_abi import ffi as _ffi
+
+ffi: Any = _ffi
+SUPPORTED_VERSION = "0.17."
+TAG_MODULE, TAG_OBJECT, TAG_UNDEFINED, TAG_EXCEPTION, TAG_FLOAT64 = -3, -1, 3, 6, 8
+_EVAL_MODULE, _EVAL_COMPILE_ONLY = 1, 32
+_BYTECODE, _STRIP_DEBUG = 1, 32
+_GLOBAL_ONLY_ONCE = 1 | 2  # configurable, writable
+_PENDING, _FULFILLED, _REJECTED = 0, 1, 2
+_STACK_BYTES = 1 << 20
+_COMPILER_BYTES = 1 << 20  # what the compiler's own runtime may take before a source counts
+_CONTEXT_WORDS = 160  # how far into a context the random generator's state is looked for
+
+# Every intrinsic but eval: no route into the compiler exists in a realm at all.
+_INTRINSICS = [
+    "BaseObjects",
+    "Date",
+    "RegExp",
+    "JSON",
+    "Proxy",
+    "MapSet",
+    "TypedArrays",
+    "Promise",
+    "WeakRef",
+]
+Value = Any  # a JSValue
+
+
+def _load() -> Any:
+    spec = importlib.util.find_spec("_quickjs")
+    if spec is None or spec.origin is None:
+        raise EngineError("the package quickjs-ng is not installed")
+    library = ffi.dlopen(spec.origin)
+    version = ffi.string(library.JS_GetVersion()).decode()
+    if not version.startswith(SUPPORTED_VERSION):
+        raise EngineError(f"QuickJS-NG {version} is installed, but {SUPPORTED_VERSION}x is needed")
+    return library
+
+
+C = _load()
+VERSION = ffi.string(C.JS_GetVersion()).decode()
+UNDEFINED = ffi.new("JSValue *", {"bits": 0, "tag": TAG_UNDEFINED})[0]
+_EXCEPTION = ffi.new("JSValue *", {"bits": 0, "tag": TAG_EXCEPTION})[0]
+
+
+class GuestThrew(Exception):
+    """JavaScript threw; `value` is what."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__("JavaScript threw")
+        self.value = value
+
+
+class CompileError(Exception):
+    """The engine's parser refused a source; line and column are as it counts, in UTF-8 bytes."""
+
+    def __init__(self, name: str, message: str, stack: str) -> None:
+        super().__init__(message)
+        self.name = name
+        self.message = message
+        self.stack = stack
+
+
+def _text(context: Any, value: Value) -> str:
+    size = ffi.new("size_t *")
+    pointer = C.JS_ToCStringLen2(context, size, value, False)
+    if pointer == ffi.NULL:
+        return ""
+    text = bytes(ffi.buffer(pointer, size[0])).decode("utf-8", "surrogatepass")
+    C.JS_FreeCString(context, pointer)
+    return text
+
+
+def _heap_size(runtime: Any) -> int:
+    usage = ffi.new("JSMemoryUsage *")
+    C.JS_ComputeMemoryUsage(runtime, usage)
+    return int(usage.malloc_size)
+
+
+class Compiler:
+    """A runtime of its own that only parses: source in, bytecode out, nothing is ever run in it."""
+
+    def __init__(self) -> None:
+        self._runtime = C.JS_NewRuntime()
+        C.JS_SetMaxStackSize(self._runtime, _STACK_BYTES)
+        self._context = C.JS_NewContext(self._runtime)
+        self._keep = (
+            ffi.callback("JSModuleNormalizeFunc", self._normalize),
+            ffi.callback("JSModuleLoaderFunc", self._stub_module),
+            ffi.callback("JSModuleInitFunc", lambda context, module: 0),
+        )
+        C.JS_SetModuleLoaderFunc(self._runtime, self._keep[0], self._keep[1], ffi.NULL)
+
+    def begin(self, memory_limit: int) -> None:
+        """Called in the forked worker, whose stack is elsewhere."""
+        C.JS_UpdateStackTop(self._runtime)
+        C.JS_SetMemoryLimit(self._runtime, _COMPILER_BYTES + memory_limit)
+
+    def compile(
+        self, source: bytes, filename: str, *, module: bool, private: bool = False
+    ) -> bytes:
+        """`private` leaves names of files, lines and the source text out of the bytecode."""
+        flags = _EVAL_COMPILE_ONLY | (_EVAL_MODULE if module else 0)
+        value = C.JS_Eval(self._context, source, len(source), filename.encode(), flags)
+        if value.tag == TAG_EXCEPTION:
+            self._raise()
+        size = ffi.new("size_t *")
+        written = C.JS_WriteObject(
+            self._context, size, value, _BYTECODE | (_STRIP_DEBUG if private else 0)
+        )
+        if written == ffi.NULL:
+            self._raise()
+        return bytes(ffi.buffer(written, size[0]))
+
+    def _raise(self) -> NoReturn:
+        error = C.JS_GetException(self._context)
+        name, message, stack = (
+            _text(self._context, C.JS_GetPropertyStr(self._context, error, field))
+            if error.tag == TAG_OBJECT
+            else ""
+            for field in (b"name", b"message", b"stack")
+        )
+        raise CompileError(name or "InternalError", message or "out of memory", stack)
+
+    def _normalize(self, context: Any, base: Any, name: Any, opaque: Any) -> Any:
+        """Every import leads to one empty module: linking is the realm's business."""
+        memory = C.js_malloc(context, 2)
+        if memory != ffi.NULL:
+            ffi.memmove(memory, b"-\0", 2)
+        return ffi.cast("char *", memory)
+
+    def _stub_module(self, context: Any, name: Any, opaque: Any) -> Any:
+        return C.JS_NewCModule(context, name, self._keep[2])
+
+
+class Context:
+    """One realm's runtime and context, as Python calls."""
+
+    def __init__(self) -> None:
+        self.runtime = C.JS_NewRuntime()
+        C.JS_SetMaxStackSize(self.runtime, _STACK_BYTES)
+        self.context = C.JS_NewContextRaw(self.runtime)
+        for name in _INTRINSICS:
+            if getattr(C, f"JS_AddIntrinsic{name}")(self.context) != 0:
+                raise EngineError(f"QuickJS-NG could not make the intrinsic {name}")
+        self._keep: list[Any] = []
+        self._kinds: dict[int, str] = {}
+        self._size = ffi.new("size_t *")
+        self._sizes = ffi.new("size_t[3]")
+        self._job_context = ffi.new("JSContext **")
+        self._words = ffi.cast("size_t *", self.runtime)
+
+    # -- calls and values
+
+    def evaluate(self, bytecode: bytes) -> Value:
+        """Runs a script; its completion value."""
+        return self._checked(C.JS_EvalFunction(self.context, self.read(bytecode)))
+
+    def read(self, bytecode: bytes) -> Value:
+        return self._checked(C.JS_ReadObject(self.context, bytecode, len(bytecode), _BYTECODE))
+
+    def call(self, function: Value, *args: Value) -> Value:
+        return self._checked(
+            C.JS_Call(self.context, function, UNDEFINED, len(args), ffi.new("JSValue[]", args))
+        )
+
+    def _checked(self, value: Value) -> Value:
+        if value.tag == TAG_EXCEPTION:
+            raise GuestThrew(C.JS_GetException(self.context))
+        return value
+
+    def text(self, value: Value) -> str:
+        return _text(self.context, value)
+
+    def bytes_of(self, value: Value) -> bytes:
+        """A string's UTF-8."""
+        pointer = C.JS_ToCStringLen2(self.context, self._size, value, False)
+        if pointer == ffi.NULL:
+            raise GuestThrew(C.JS_GetException(self.context))
+        data = ffi.buffer(pointer, self._size[0])[:]
+        C.JS_FreeCString(self.context, pointer)
+        return data  # type: ignore[no-any-return]
+
+    def string(self, data: bytes) -> Value:
+        return self._checked(C.JS_NewStringLen(self.context, data, len(data)))
+
+    def number(self, value: int) -> Value:
+        return ffi.new("JSValue *", {"bits": value, "tag": 0})[0]
+
+    def boolean(self, value: bool) -> Value:
+        return ffi.new("JSValue *", {"bits": int(value), "tag": 1})[0]
+
+    def array(self, items: Sequence[Value]) -> Value:
+        made = self._checked(C.JS_NewArray(self.context))
+        for index, item in enumerate(items):
+            self.set_field(made, str(index), item)  # defined: a guest's setter would be called
+        return made
+
+    def array_buffer(self, data: Any) -> Value:
+        pointer = ffi.from_buffer(data) if len(data) else b""
+        return self._checked(C.JS_NewArrayBufferCopy(self.context, pointer, len(data)))
+
+    def field(self, value: Value, name: str) -> Value:
+        return self._checked(C.JS_GetPropertyStr(self.context, value, name.encode()))
+
+    def element(self, value: Value, index: int) -> Value:
+        return self._checked(C.JS_GetPropertyUint32(self.context, value, index))
+
+    def integer(self, value: Value) -> int:
+        """Of a value known to be a small integer; one that JSON.parse made may be a double."""
+        if value.tag == TAG_FLOAT64:
+            return int(struct.unpack("d", struct.pack("Q", value.bits))[0])
+        bits = value.bits & 0xFFFFFFFF
+        return int(bits)
+
+    def free(self, value: Value) -> None:
+        C.JS_FreeValue(self.context, value)
+
+    def keep(self, value: Value) -> Value:
+        return C.JS_DupValue(self.context, value)
+
+    def binary(self, value: Value) -> Any:
+        """The bytes of a buffer or typed array, uncopied; use them before JavaScript runs."""
+        offset, length = 0, None
+        buffer = value
+        if not C.JS_IsArrayBuffer(value):
+            sizes = self._sizes
+            buffer = C.JS_GetTypedArrayBuffer(self.context, value, sizes, sizes + 1, sizes + 2)
+            if buffer.tag == TAG_EXCEPTION:
+                raise GuestThrew(C.JS_GetException(self.context))
+            offset, length = sizes[0], sizes[1]
+        pointer = C.JS_GetArrayBuffer(self.context, self._size, buffer)
+        if buffer is not value:
+            C.JS_FreeValue(self.context, buffer)
+        size = self._size[0] if pointer != ffi.NULL else 0
+        length = size - offset if length is None else min(length, size - offset)
+        return ffi.buffer(pointer + offset, length) if length > 0 else b""
+
+    def kind(self, value: Value) -> str:
+        """What the engine knows an object to be, whatever its prototype says."""
+        ident = C.JS_GetClassID(value)
+        name = self._kinds.get(ident)
+        if name is None:
+            atom = C.JS_GetClassName(self.runtime, ident)
+            name = self._kinds[ident] = self.text(C.JS_AtomToString(self.context, atom))
+        return name
+
+    def is_promise(self, value: Value) -> bool:
+        return bool(C.JS_IsPromise(value))
+
+    def promise_state(self, promise: Value) -> int:
+        return int(C.JS_PromiseState(self.context, promise))
+
+    def promise_result(self, promise: Value) -> Value:
+        return C.JS_PromiseResult(self.context, promise)
+
+    def global_object(self) -> Value:
+        return C.JS_GetGlobalObject(self.context)
+
+    def set_field(self, target: Value, name: str, value: Value) -> None:
+        C.JS_DefinePropertyValueStr(self.context, target, name.encode(), value, _GLOBAL_ONLY_ONCE)
+
+    def take_field(self, target: Value, name: str) -> bytes:
+        """The text of a string property, which is left empty."""
+        value = C.JS_GetPropertyStr(self.context, target, name.encode())
+        text = self.bytes_of(value)
+        C.JS_FreeValue(self.context, value)
+        if text:
+            C.JS_SetPropertyStr(self.context, target, name.encode(), self.string(b""))
+        return text
+
+    def delete_field(self, target: Value, name: str) -> None:
+        data = name.encode()
+        C.JS_DeleteProperty(self.context, target, C.JS_NewAtomLen(self.context, data, len(data)), 0)
+
+    def throw(self, value: Value) -> Value:
+        return C.JS_Throw(self.context, value)
+
+    # -- callbacks
+
+    def function(self, name: str, python: Callable[[list[Value]], Value]) -> Value:
+        """A C function over a Python one that gets the arguments and gives a value away."""
+
+        def entry(context: Any, this: Value, count: int, args: Any) -> Value:
+            try:
+                return python(ffi.unpack(args, count))
+            except GuestThrew as thrown:
+                return C.JS_Throw(context, thrown.value)
+
+        callback = ffi.callback("JSCFunction", entry, onerror=_die)
+        self._keep.append(callback)
+        return C.JS_NewCFunction2(self.context, callback, name.encode(), 0, 0, 0)
+
+    def on_interrupt(self, handler: Callable[[], bool]) -> None:
+        callback = ffi.callback("JSInterruptHandler", lambda rt, opaque: handler(), onerror=_die)
+        self._keep.append(callback)
+        C.JS_SetInterruptHandler(self.runtime, callback, ffi.NULL)
+
+    def on_rejection(self, handler: Callable[[Value, Value, bool], None]) -> None:
+        def entry(context: Any, promise: Value, reason: Value, handled: bool, opaque: Any) -> None:
+            handler(promise, reason, handled)
+
+        callback = ffi.callback("JSHostPromiseRejectionTracker", entry, onerror=_die)
+        self._keep.append(callback)
+        C.JS_SetHostPromiseRejectionTracker(self.runtime, callback, ffi.NULL)
+
+    # -- modules
+
+    def on_import(
+        self,
+        resolve: Callable[[str, str], str],
+        load: Callable[[str], Any],
+    ) -> None:
+        """`resolve` names a module, `load` makes it; either may raise GuestThrew."""
+
+        def normalize(context: Any, base: Any, name: Any, opaque: Any) -> Any:
+            try:
+                found = resolve(_c_text(base), _c_text(name)).encode() + b"\0"
+            except GuestThrew as thrown:
+                C.JS_Throw(context, thrown.value)
+                return ffi.NULL
+            memory = C.js_malloc(context, len(found))
+            if memory == ffi.NULL:
+                return ffi.NULL
+            ffi.memmove(memory, found, len(found))
+            return ffi.cast("char *", memory)
+
+        def loader(context: Any, name: Any, opaque: Any) -> Any:
+            try:
+                return load(_c_text(name))
+            except GuestThrew as thrown:
+                C.JS_Throw(context, thrown.value)
+                return ffi.NULL
+
+        first = ffi.callback("JSModuleNormalizeFunc", normalize, onerror=_die)
+        second = ffi.callback("JSModuleLoaderFunc", loader, onerror=_die)
+        self._keep += (first, second)
+        C.JS_SetModuleLoaderFunc(self.runtime, first, second, ffi.NULL)
+
+    def source_module(self, bytecode: bytes, url: str) -> Any:
+        """A module from bytecode, not yet linked, its import.meta made."""
+        value = self.read(bytecode)
+        module = ffi.cast("JSModuleDef *", value.bits)
+        meta = C.JS_GetImportMeta(self.context, module)
+        C.JS_DefinePropertyValueStr(
+            self.context, meta, b"url", self.string(url.encode("utf-8", "replace")), 7
+        )
+        return value, module
+
+    def synthetic_module(self, name: str, exports: Sequence[str], values: Sequence[Value]) -> Any:
+        def initialise(context: Any, module: Any) -> int:
+            for export, value in zip(exports, values, strict=True):
+                C.JS_SetModuleExport(context, module, export.encode(), value)
+            return 0
+
+        callback = ffi.callback("JSModuleInitFunc", initialise, onerror=_die)
+        self._keep.append(callback)
+        module = C.JS_NewCModule(self.context, name.encode(), callback)
+        for export in exports:
+            C.JS_AddModuleExport(self.context, module, export.encode())
+        return module
+
+    def link(self, module_value: Value) -> None:
+        """Loads what the module imports, and what that imports."""
+        if C.JS_ResolveModule(self.context, module_value) < 0:
+            raise GuestThrew(C.JS_GetException(self.context))
+
+    def evaluate_module(self, module_value: Value) -> Value:
+        """A promise; an exception here is a failure to link."""
+        return self._checked(C.JS_EvalFunction(self.context, module_value))
+
+    def namespace(self, module: Any) -> Value:
+        return self._checked(C.JS_GetModuleNamespace(self.context, module))
+
+    # -- jobs and limits
+
+    def run_job(self) -> bool:
+        """One job of the microtask queue; whether there was one. Its exception is no concern."""
+        done = C.JS_ExecutePendingJob(self.runtime, self._job_context)
+        if done < 0:
+            C.JS_FreeValue(self.context, C.JS_GetException(self.context))
+        return bool(done)
+
+    def limit_heap(self, limit: int) -> None:
+        C.JS_SetMemoryLimit(self.runtime, limit)
+
+    def collect_first_at(self, size: int) -> None:
+        """The first garbage collection touches the whole realm, which is shared until then."""
+        C.JS_SetGCThreshold(self.runtime, size)
+
+    def update_stack_top(self) -> None:
+        C.JS_UpdateStackTop(self.runtime)
+
+    def heap_size(self) -> int:
+        return _heap_size(self.runtime)
+
+    def reseeder(self) -> Callable[[bytes], None] | None:
+        """Gives Math.random another state; None if the context is not laid out as we believe.
+
+        A realm made before the fork would repeat itself in every worker. Its generator keeps one
+        word of state (xorshift64*); the word that explains two random numbers in a row is it.
+        """
+        random = self.field(self.field(self.global_object(), "Math"), "random")
+        words = ffi.cast("uint64_t *", self.context)
+        candidates = list(range(_CONTEXT_WORDS))
+        for _ in range(2):
+            number = ffi.new("uint64_t *", self.call(random).bits)
+            drawn = int(ffi.cast("double *", number)[0] * 2**52)
+            candidates = [at for at in candidates if _drawn_from(words[at]) == drawn]
+        if len(candidates) != 1:
+            return None
+
+        def reseed(seed: bytes) -> None:
+            words[candidates[0]] = int.from_bytes(seed, "little") | 1
+
+        return reseed
+
+    def heap_probe(self) -> Callable[[], int] | None:
+        """A cheap reading of the heap's size, if the runtime is laid out as we believe.
+
+        `JS_ComputeMemoryUsage` walks the whole heap; the interrupt handler cannot afford that.
+        The allocator's counters follow its five function pointers: calls, size, limit.
+        """
+        marker = 0x5AFE5AFE5AFE
+        C.JS_SetMemoryLimit(self.runtime, marker)
+        words = self._words
+        believed = words[7] == marker and words[6] == self.heap_size()
+        C.JS_SetMemoryLimit(self.runtime, 0)
+        return (lambda: int(words[6])) if believed else None
+
+
+def _drawn_from(state: int) -> int:
+    """The 52 bits that Math.random makes of a state of its generator."""
+    return (state * 0x2545F4914F6CDD1D & (2**64 - 1)) >> 12
+
+
+def _die(*failure: Any) -> NoReturn:
+    """An exception inside a callback is a bug of ours, or memory has run out: nothing can go on."""
+    import os
+
+    from ..wire.messages import EXIT_INTERNAL, EXIT_MEMORY
+
+    os._exit(EXIT_MEMORY if failure and failure[0] is MemoryError else EXIT_INTERNAL)
+
+
+def _c_text(pointer: Any) -> str:
+    return ffi.string(pointer).decode("utf-8", "surrogatepass")  # type: ignore[no-any-return]

@@ -1,0 +1,267 @@
+"""Imports and exports of types: what no value of the program needs is dropped, as the compiler does.
+
+A name counts as used when it stands anywhere in what is left after erasure, unless a closer declaration of the same
+name is what is meant there. Scopes are only worked out for names that are declared a second time somewhere.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from . import refuse
+from .blank import Page, Span
+from .grammar import Found
+from .module_names import ModuleNames, imported_names, is_type_only, specifier_name
+from .scopes import FREE, alias_meaning, uses
+
+_WORD_BYTE = frozenset(
+    b"_$\\0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+) | frozenset(range(0x80, 0x100))
+_VALUE_KINDS = frozenset(("identifier", "shorthand_property_identifier"))
+# Parents below which a name may be declared rather than used: then scopes decide.
+_BINDING_PARENTS = frozenset(
+    "variable_declarator required_parameter optional_parameter object_pattern array_pattern rest_pattern"
+    " assignment_pattern pair_pattern object_assignment_pattern function_declaration enum_declaration"
+    " generator_function_declaration function_expression generator_function internal_module module"
+    " nested_identifier import_alias arrow_function catch_clause for_in_statement".split()
+)
+_SEARCHES = 40
+_LOOKS = 400
+_CONTESTED_KINDS = frozenset(("type_identifier", "shorthand_property_identifier_pattern"))
+
+
+class Imports:
+    """The import and export statements of one module."""
+
+    def __init__(self, page: Page, root: Node, found: Found, gaps: list[int]) -> None:
+        self.page, self.root, self.found, self.gaps = page, root, found, gaps
+        self.imports: list[Node] = []
+        self.exports: list[Node] = []
+        self.aliases: list[Node] = []
+
+    def _left(self, kind: str) -> list[Node]:
+        return [node for node in self.found.get(kind, ()) if not self.page.is_gone(node)]
+
+    def erase_type_only(self) -> None:
+        """import type …, export type …: gone whatever the rest of the module does."""
+        self.imports, self.exports = self._left("import_statement"), self._left("export_statement")
+        self.aliases = self._left("import_alias")
+        for node in self.imports:
+            if any(child.type in ("type", "typeof") for child in node.children):
+                self._drop(node)
+            elif any(child.type == "import_require_clause" for child in node.named_children):
+                raise refuse.refusal(self.page.data, node, refuse.REQUIRE)
+        for node in self.exports:
+            if _is_export_of_types(node):
+                self._drop(node)
+            elif any(child.type == "=" for child in node.children[:2]):
+                raise refuse.refusal(self.page.data, node, refuse.EXPORT_ASSIGNMENT)
+
+    def elide(self) -> None:
+        """Drop what is not used as a value. The page is settled and knows every type."""
+        self._elide_exports()
+        self.page.settle()
+        candidates = {
+            self.page.name(name) for node in self.imports for name in imported_names(node)
+        }
+        used = self._used(candidates) if candidates else set()
+        for node in self.imports:
+            if not self.page.is_gone(node):
+                self._elide_import(node, used)
+        self._elide_aliases()
+        self.page.settle()
+
+    def _elide_aliases(self) -> None:
+        """import a = b.c, of which nothing but types is used"""
+        aliases = self._private_aliases()
+        if aliases:
+            found = uses(
+                self.page, self.root, {self.page.name(node.named_children[0]) for node in aliases}
+            )
+            meant = {use.meaning for use in found}
+            for node in aliases:
+                if alias_meaning(node) not in meant:
+                    self._drop(node)
+
+    def write_aliases(self) -> None:
+        """import a = b.c"""
+        for node in self.aliases:
+            if not self.page.is_silent(node.start_byte):
+                self.page.replace(node.start_byte, node.start_byte + len("import"), "var")
+
+    def _private_aliases(self) -> list[Node]:
+        exported = {node.start_byte for node in self._declarations() if node.type == "import_alias"}
+        return [node for node in self.aliases if node.start_byte not in exported]
+
+    def _declarations(self) -> list[Node]:
+        return [
+            found for node in self.exports if (found := node.child_by_field_name("declaration"))
+        ]
+
+    def _elide_import(self, node: Node, used: set[str]) -> None:
+        clause = next(
+            (child for child in node.named_children if child.type == "import_clause"), None
+        )
+        if clause is None:
+            return
+        kept = [name for name in imported_names(node) if self.page.name(name) in used]
+        if not kept and _imports_something(clause):
+            self._drop(node)
+            return
+        keep = {name.start_byte for name in kept}
+        parts = clause.named_children
+        for part in parts:
+            if part.type == "named_imports":
+                self._elide_specifiers(part, keep)
+        self._elide_parts(clause, keep)
+
+    def _elide_specifiers(self, clause: Node, keep: set[int]) -> None:
+        """{ a, type b, c as d }"""
+        for specifier in clause.named_children:
+            name = specifier_name(specifier)
+            if name is not None and name.start_byte not in keep:
+                self._blank_with_comma(specifier)
+
+    def _elide_parts(self, clause: Node, keep: set[int]) -> None:
+        """a, { b } or a, * as b: one of the two may go, and the comma with it."""
+        parts = [part for part in clause.named_children if part.type != "comment"]
+        gone = [
+            part for part in parts if not any(part.start_byte <= at < part.end_byte for at in keep)
+        ]
+        if len(parts) < 2 or not gone:
+            return
+        for node in [*gone, *(child for child in clause.children if child.type == ",")]:
+            self.page.blank(node.start_byte, node.end_byte)
+
+    def _elide_exports(self) -> None:
+        """export { T }, export { type T } from 'a', export default T"""
+        names: ModuleNames | None = None
+        for node in self.exports:
+            clause = next(
+                (child for child in node.named_children if child.type == "export_clause"), None
+            )
+            value = node.child_by_field_name("value")
+            default = value if value is not None and value.type == "identifier" else None
+            if clause is None and default is None:
+                continue
+            names = names or ModuleNames(self.page, self.root.named_children)
+            if default is not None and self.page.name(default) in names.only_types:
+                self._drop(node)
+            elif clause is not None:
+                self._elide_export(node, clause, names.only_types)
+
+    def _elide_export(self, node: Node, clause: Node, types: set[str]) -> None:
+        specifiers = [part for part in clause.named_children if part.type == "export_specifier"]
+        own = node.child_by_field_name("source") is None
+        gone = [
+            part
+            for part in specifiers
+            if is_type_only(part) or (own and self._exports_type(part, types))
+        ]
+        if specifiers and len(gone) == len(specifiers) and not own:
+            self._drop(node)
+            return
+        for part in gone:
+            self._blank_with_comma(part)
+
+    def _exports_type(self, specifier: Node, types: set[str]) -> bool:
+        name = specifier.child_by_field_name("name")
+        return name is not None and self.page.name(name) in types
+
+    def _blank_with_comma(self, node: Node) -> None:
+        end = node.end_byte
+        following = self.page.after(end)
+        if self.page.data[following : following + 1] == b",":
+            end = following + 1
+        self.page.blank(node.start_byte, end)
+
+    def _drop(self, node: Node) -> None:
+        self.page.blank(node.start_byte, node.end_byte)
+        self.gaps.append(node.start_byte)
+
+    def _used(self, names: set[str]) -> set[str]:
+        """Which of these names the rest of the program uses as values of this module."""
+        used, contested = Occurrences(self.page, self.root, self._skipped(), names).sort_out()
+        if contested:
+            found = uses(self.page, self.root, contested)
+            used -= contested
+            used |= {use.name for use in found if use.meaning == FREE}
+        return used
+
+    def _skipped(self) -> list[Span]:
+        """Statements whose names are not uses: imports, and what is passed on from another module."""
+        passed_on = [
+            node for node in self.exports if node.child_by_field_name("source") is not None
+        ]
+        return [(node.start_byte, node.end_byte) for node in [*self.imports, *passed_on]]
+
+
+class Occurrences:
+    """Looks a few names up in the text of what remains, asking the tree only about the places found."""
+
+    def __init__(self, page: Page, root: Node, skipped: list[Span], names: set[str]) -> None:
+        self.page, self.root, self.names = page, root, names
+        self.outside = Page(page.data, [*skipped])
+        self.looks = 0
+
+    def sort_out(self) -> tuple[set[str], set[str]]:
+        """Names that are certainly used, and names that are declared more than once: scopes must decide these."""
+        used: set[str] = set()
+        contested: set[str] = set()
+        if b"\\u" in self.page.data or len(self.names) > _SEARCHES:
+            return set(), set(self.names)
+        for name in self.names:
+            verdicts = self._verdicts(name.encode("utf-8", "surrogatepass"))
+            if "binding" in verdicts:
+                contested.add(name)
+            elif verdicts:
+                used.add(name)
+        return used, contested
+
+    def _verdicts(self, name: bytes) -> set[str]:
+        verdicts = set()
+        data, size = self.page.data, len(name)
+        at = data.find(name)
+        while at >= 0:
+            if self._is_word(at, at + size):
+                verdicts.add(self._verdict(at, at + size))
+                if "binding" in verdicts:
+                    break
+            at = data.find(name, at + size)
+        return verdicts - {""}
+
+    def _is_word(self, start: int, end: int) -> bool:
+        data = self.page.data
+        if (start and data[start - 1] in _WORD_BYTE) or (
+            end < len(data) and data[end] in _WORD_BYTE
+        ):
+            return False
+        return not (self.page.is_silent(start) or self.outside.is_silent(start))
+
+    def _verdict(self, start: int, end: int) -> str:
+        self.looks += 1
+        if self.looks > _LOOKS:
+            return "binding"
+        node = self.root.descendant_for_byte_range(start, end)
+        if node is None or node.end_byte - node.start_byte != end - start:
+            return ""
+        if node.type in _CONTESTED_KINDS:
+            return "binding"
+        if node.type not in _VALUE_KINDS:
+            return ""
+        if self.page.data[end : end + 1] == b".":
+            return "use"
+        parent = node.parent
+        return "binding" if parent is not None and parent.type in _BINDING_PARENTS else "use"
+
+
+def _imports_something(clause: Node) -> bool:
+    return any(
+        part.type != "comment" and (part.type != "named_imports" or part.named_child_count)
+        for part in clause.named_children
+    )
+
+
+def _is_export_of_types(node: Node) -> bool:
+    """export type { a }, export as namespace b"""
+    return any(child.type in ("type", "as") and not child.is_named for child in node.children[:2])

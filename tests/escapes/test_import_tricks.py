@@ -1,0 +1,96 @@
+"""Specifiers, import.meta and namespaces: only what was lent is there, under exactly its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.escapes.attack import attack, failure, outcome
+
+REFUSED = [
+    "fs", "node:fs", "os", "std", "qjs:os", "bjson", "lent/", "lent/../lent", "LENT", " lent", "lent ",
+    "./lent", "/etc/passwd", "file:///etc/passwd", "https://example.com/x.js", "data:text/javascript,1",
+    "//x", "\\\\x", "..", ".", "", "../x.js", "./../x.js", "./a/../../x.js", "./X.js", "./x.js?1",
+    "./x.js#1", "./%78.js", "\\u0000lent", "\\u0001lent", "<host>", "-", "#lent", "le\\u0000nt",
+    "\\ud800", "./\\ud800.js", "l\\u0435nt", "x".ljust(100_000, "x"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("specifier", REFUSED, ids=lambda text: repr(text)[:20])
+def test_whatever_was_not_lent_is_refused(specifier: str) -> None:
+    options = {"imports": {"lent": {"f": 1}}, "modules": {"./x.js": "export default 1"}}
+    dynamic = outcome(
+        f"let got; try {{ await import('{specifier}'); got = 'imported' }}"
+        " catch (error) { got = error.name } export default got",
+        **options,
+    )
+    assert dynamic == "LinkError"
+    status, name, _ = failure(f"import '{specifier}'", **options)
+    assert (status, name) == ("link_error", "LinkError")
+
+
+def test_specifiers_that_are_no_text() -> None:
+    seen = outcome(
+        """
+const seen = [];
+for (const specifier of [undefined, null, 1, {}, [], { toString() { throw new RangeError() } },
+  { toString: () => 'lent' }, new Proxy({}, {}), Symbol(), 7n, () => 1]) {
+  try { seen.push(Object.keys(await import(specifier))) } catch (error) { seen.push(error.name) }
+}
+export default seen;
+""",
+        imports={"lent": {"f": 1}},
+    )
+    expected = (
+        ["LinkError"] * 5 + ["RangeError", ["f"], "LinkError", "TypeError"] + ["LinkError"] * 2
+    )
+    assert seen == expected
+
+
+def test_import_meta_holds_a_synthetic_url_and_nothing_else() -> None:
+    seen = outcome(
+        """
+const meta = import.meta;
+meta.resolve = () => 1;
+meta.url = 'file:///etc/passwd';
+export default [Reflect.ownKeys(meta).length, Object.getPrototypeOf(meta), await import('./m.js')
+  .then((m) => m.default)];
+""",
+        modules={"./m.js": "export default [Reflect.ownKeys(import.meta), import.meta.url]"},
+        filename="main.js",
+    )
+    assert seen == [2, None, [["url"], "sandbox:./m.js"]]
+
+
+def test_a_bridged_namespace_is_frozen_and_shared_by_no_two_runs() -> None:
+    source = """
+import * as lent from 'lent';
+const tried = [];
+for (const change of [() => { lent.f = 2 }, () => { delete lent.f }, () => { lent.g = 1 },
+  () => Object.defineProperty(lent, 'f', { value: 3 }), () => Object.setPrototypeOf(lent, {})]) {
+  try { change(); tried.push('changed') } catch (error) { tried.push(error.name) }
+}
+lent.object.changed = true;
+export default [tried, lent.f, lent.object, Object.isFrozen(lent) || Object.isSealed(lent)];
+"""
+    given = {"f": 1, "object": {"a": 1}}
+    for _ in range(2):
+        seen = outcome(source, imports={"lent": given})
+        assert seen[:3] == [["TypeError"] * 5, 1, {"a": 1, "changed": True}]
+    assert given == {"f": 1, "object": {"a": 1}}
+
+
+def test_import_attributes_and_phases() -> None:
+    options = {"modules": {"./x.json": '{"a": 1}', "./x.js": "export default 1"}}
+    for source in (
+        "import x from './x.json' with { type: 'json' }; export default x",
+        "import defer * as x from './x.js'; export default x",
+        "import source x from './x.js'; export default x",
+        "import x from './x.js' assert { type: 'x' }; export default x",
+    ):
+        assert attack(source, **options).status == "link_error", source
+
+
+def test_a_module_that_imports_itself_and_its_importer() -> None:
+    source = "import * as me from './a.js'; export const v = typeof me.v"
+    told = failure("import { v } from './a.js'", modules={"./a.js": source})
+    assert told == ("error", "ReferenceError", "v is not initialized")

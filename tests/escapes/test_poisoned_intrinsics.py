@@ -1,0 +1,273 @@
+"""Every property of every intrinsic is replaced in turn, by a function that tells when it is used.
+
+Reports, logs, bridge calls and their answers must go through untouched, and use none of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox_kernel import BigInt, JSMap, undefined
+from tests.escapes.attack import attack, outcome
+
+# Walks the intrinsics, then poisons one property at a time, exercises every way out, and restores.
+# It keeps its own references: what trips the wire is ours, not its own.
+HARNESS = """
+const { ownKeys, getOwnPropertyDescriptor, defineProperty, getPrototypeOf, apply } = Reflect;
+const define = (target, key, descriptor) => {
+  try { return defineProperty(target, key, descriptor); } catch { return false; } // such as a length
+};
+const bare = (fields) => { Object.setPrototypeOf(fields, null); return fields; };
+
+const intrinsics = [], names = [], known = new Set([console, report, sync, later]);
+(function walk(object, path) {
+  if ((typeof object !== 'object' && typeof object !== 'function') || object === null) return;
+  if (known.has(object)) return;
+  known.add(object);
+  intrinsics.push(object);
+  names.push(path);
+  for (const key of ownKeys(object)) {
+    const { value, get, set } = getOwnPropertyDescriptor(object, key);
+    const name = `${path}.${String(key)}`;
+    walk(value, name); walk(get, name + '[get]'); walk(set, name + '[set]');
+  }
+  walk(getPrototypeOf(object), path + '.__proto__');
+})(globalThis, 'globalThis');
+for (const [name, value] of [
+  ['ArrayIterator', [][Symbol.iterator]()], ['MapIterator', new Map().entries()],
+  ['SetIterator', new Set().values()], ['StringIterator', ''[Symbol.iterator]()],
+  ['RegExpStringIterator', 'a'.matchAll(/a/g)], ['Generator', (function* () {})()],
+  ['AsyncFunction', async () => {}], ['AsyncGenerator', (async function* () {})()],
+]) {
+  for (let at = value; at; at = getPrototypeOf(at)) {
+    if (!known.has(at)) { known.add(at); intrinsics.push(at); names.push(name); }
+  }
+}
+
+const bytes = new Uint8Array([1, 2, 3]);
+const shared = { deep: [1, 'two', null, true] };
+const named = new RangeError('no');
+Object.defineProperty(named, 'name', { value: 'RangeError' });
+const rich = [
+  1.5, -0, undefined, 7n, new Date(0), new Map([['k', { v: 1 }]]), new Set([1, 2]), bytes,
+  named, shared, shared, new Float64Array([0.5]),
+];
+const plain = { a: [1, 2, { b: 'c' }], d: null };
+const instance = new (class Point { x = 1; })();
+let touched = null;
+const troubles = [];
+const toldAlready = new Set();
+let attempts = 0;
+
+function exercise(what) {
+  const add = (trouble) => { troubles[troubles.length] = what + ': ' + trouble; };
+  touched = null;
+  try {
+    report(plain); report(rich);
+    console.log('a', plain, rich, instance, exercise); console.table(plain);
+    console.count('x'); console.group('g'); console.groupEnd();
+    const back = sync(rich, plain);
+    if (back !== 'as sent') add('a call answered ' + back);
+    const given = sync('give');
+    if (given.length !== 3 || given[0].a !== 1 || given[1][0] !== 9 || given[2] !== 5n) add('garbled');
+    try { sync('raise'); add('no error came'); } catch (error) {
+      if (error.name !== 'ValueError' || error.message !== 'told') add('another error came');
+    }
+    later(rich);
+  } catch (error) { add('it threw ' + error); }
+  if (touched !== null) add('it used ' + touched);
+  attempts++;
+}
+"""
+
+HOST_SAYS = [{"a": 1}, bytes([9]), BigInt(5)]
+
+
+class Host:
+    """The bridges of the harness, which compare what arrives with what was sent."""
+
+    def __init__(self) -> None:
+        self.first: tuple[Any, ...] | None = None
+        self.wrong: list[Any] = []
+
+    def sync(self, *args: Any) -> Any:
+        if args == ("give",):
+            return HOST_SAYS
+        if args == ("raise",):
+            raise ValueError("told")
+        return "as sent" if self._same(args) else "garbled"
+
+    async def later(self, *args: Any) -> None:
+        self._same((*args, {"a": [1, 2, {"b": "c"}], "d": None}))
+
+    def _same(self, args: tuple[Any, ...]) -> bool:
+        seen = repr(args)
+        if self.first is None:
+            self.first = (seen,)
+        if (seen,) != self.first:
+            self.wrong.append(seen)
+        return (seen,) == self.first
+
+
+def poison(body: str) -> tuple[Any, Any, Host]:
+    host = Host()
+    result = attack(
+        HARNESS + body + "\nexport default { attempts, troubles };",
+        globals={"sync": host.sync, "later": host.later},
+        report=lambda value: None,
+        memory_limit_bytes=512 * 2**20,
+    )
+    assert result.status == "success", result.error
+    assert len({repr(report) for report in result.reports}) == 2
+    assert len({repr(log.args) for log in result.logs}) <= 5 + result.result["attempts"]
+    return result.result["attempts"], result.result["troubles"], host
+
+
+REPLACED = """
+exercise('nothing');
+for (let i = 0; i < intrinsics.length; i++) {
+  for (const key of ownKeys(intrinsics[i])) {
+    const was = getOwnPropertyDescriptor(intrinsics[i], key);
+    if (!was.configurable && !was.writable) continue;
+    bare(was);
+    const name = names[i] + '.' + String(key);
+    const trip = function () { touched = name; HOW };
+    const now = was.configurable ? bare(AS) : bare({ value: trip });
+    if (!define(intrinsics[i], key, now)) continue;
+    exercise(name);
+    define(intrinsics[i], key, was);
+  }
+}
+"""
+
+
+# An error's stack is an accessor of its prototype, and reading it is how the stack crosses.
+ITS_OWN = "globalThis.Error.prototype.stack: it used globalThis.Error.prototype.stack"
+
+
+@pytest.mark.parametrize(
+    ("how", "shape"),
+    [
+        ("throw 'poison';", "{ value: trip, writable: true, configurable: true }"),
+        ("return undefined;", "{ get: trip, set: trip, configurable: true }"),
+    ],
+    ids=["throwing", "lying_accessor"],
+)
+def test_every_property_of_every_intrinsic(how: str, shape: str) -> None:
+    attempts, troubles, _ = poison(REPLACED.replace("HOW", how).replace("AS", shape))
+    assert [trouble for trouble in troubles if trouble != ITS_OWN] == []
+    assert attempts > 1000
+
+
+ADDED = """
+const extra = ['0', '1', '2', '3', '-1', 'length', 'value', 'get', 'set', 'writable', 'enumerable',
+  'configurable', 'toJSON', 'then', 'a', 'b', 'kind', 'text', 'attachments', 'report', 'log', 'call',
+  'callSync', 'buffers', 'native', 'resolve', 'reject', 'numbers', 'queue', 'parents', 'steps',
+  'items', 'path', 'lenient', 'name', 'message', 'stack', 'engine', 'constructor', 'prototype',
+  'index', 'groups', 'done', 'next', 'return', 'raw', 'cause', 'transfer', '\\x01', '',
+  Symbol.iterator, Symbol.asyncIterator, Symbol.species, Symbol.toPrimitive, Symbol.toStringTag,
+  Symbol.hasInstance, Symbol.isConcatSpreadable, Symbol.unscopables];
+const prototypes = [Object, Array, Function, String, Number, Boolean, Symbol, BigInt, Date, RegExp,
+  Map, Set, Promise, Error, RangeError, ArrayBuffer, Uint8Array, getPrototypeOf(Uint8Array)]
+  .map((type) => type.prototype);
+for (const target of prototypes) {
+  for (const key of extra) {
+    if (getOwnPropertyDescriptor(target, key)) continue;
+    const name = String(key) + ' on a prototype';
+    const trip = () => { touched = name; };
+    if (!define(target, key, bare({ get: trip, set: trip, configurable: true }))) continue;
+    exercise(name);
+    delete target[key];
+  }
+}
+"""
+
+
+def test_properties_added_to_every_prototype() -> None:
+    """Named like ours, like indices, like what the language looks up by itself."""
+    attempts, troubles, _ = poison(ADDED)
+    guests_own = ("toJSON", "name", "message", "stack", "a:", "constructor")
+    assert [trouble for trouble in troubles if not trouble.startswith(guests_own)] == []
+    assert attempts > 500
+
+
+EVERYTHING = """
+for (let i = 0; i < intrinsics.length; i++) {
+  const keys = ownKeys(intrinsics[i]);
+  for (let k = 0; k < keys.length; k++) {
+    try { HOW } catch {}
+  }
+}
+report('still here');
+"""
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "delete intrinsics[i][keys[k]];",
+        "define(intrinsics[i], keys[k], bare({ value: () => { throw 'poison' } }));",
+        "define(intrinsics[i], keys[k], bare({ get() { throw 'poison' }, set() {} }));",
+        "define(intrinsics[i], keys[k], bare({ value: 7 }));",
+        "Object.freeze(intrinsics[i]);",
+    ],
+    ids=["deleted", "throwing", "throwing_accessors", "numbers", "frozen"],
+)
+def test_everything_at_once(how: str) -> None:
+    """Nothing of the language is left, and still a report, a log, a call and a result get out."""
+    source = HARNESS + EVERYTHING.replace("HOW", how)
+    calls: list[Any] = []
+    result = attack(
+        source
+        + """
+console.log('log', 1);
+const answer = sync('sent', bytes);
+export default ['end', answer, bytes];
+""",
+        globals={"sync": lambda *args: calls.append(args) or "heard", "later": print},
+        report=lambda value: None,
+    )
+    assert result.status == "success", result.error
+    assert result.result == ["end", "heard", b"\1\2\3"]
+    assert result.reports == ["still here"]
+    assert [log.args for log in result.logs] == [("log", 1)]
+    assert calls == [("sent", b"\1\2\3")]
+
+
+def test_the_last_breath_of_a_poisoned_realm() -> None:
+    """An error that ends the run is described as far as the guest has left it describable."""
+    source = HARNESS + EVERYTHING.replace("HOW", "delete intrinsics[i][keys[k]];")
+    result = attack(source + "null.x;", globals={"sync": print, "later": print}, report=print)
+    assert result.status == "error"
+    assert result.error is not None
+    assert (result.error.name, result.error.line) == ("Error", None)
+    assert result.error.message == "cannot read property 'x' of null"
+    assert result.reports == ["still here"]
+
+
+def test_structured_clone_is_not_ours_to_lose() -> None:
+    """Poisoned, it may fail; replaced, it is the guest's; nothing else depends on it."""
+    assert outcome("structuredClone = () => 1; export default structuredClone({})") == 1
+    assert outcome("delete globalThis.structuredClone; export default [undefined]") == [undefined]
+
+
+def test_what_comes_in_is_not_built_with_the_guests_setters() -> None:
+    seen = outcome(
+        """
+let caught = 0;
+for (const target of [Object.prototype, Array.prototype]) {
+  for (const key of ['0', '1', 'a', 'k']) {
+    Object.defineProperty(target, key, { set(v) { caught++; }, configurable: true });
+  }
+}
+const given = sync();
+for (const target of [Object.prototype, Array.prototype]) {
+  for (const key of ['0', '1', 'a', 'k']) delete target[key];
+}
+export default [caught, given];
+""",
+        globals={"sync": lambda: [{"a": 1}, JSMap([("k", bytes([7]))]), bytes([8]), {"k": {1}}]},
+    )
+    assert seen == [0, [{"a": 1}, JSMap([("k", bytes([7]))]), bytes([8]), {"k": {1}}]]

@@ -1,0 +1,52 @@
+"""What an engine and this process hold on to, read from the kernel."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+
+from sandbox_kernel import run_code
+from sandbox_kernel.engine import Engine
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def resident() -> int:
+    gc.collect()
+    return int(psutil.Process().memory_info().rss)
+
+
+def workers(engine: Engine) -> list[psutil.Process]:
+    """Every live child of the engine's zygote."""
+    if engine._zygote is None:
+        return []
+    try:
+        found = psutil.Process(engine._zygote.pid).children()
+    except psutil.NoSuchProcess:
+        return []
+    return [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+
+
+def until(condition: Callable[[], Any], seconds: float = 20) -> bool:
+    """Whether it came true; the limit is generous, because it is no measurement."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def works(engine: Engine | None = None) -> bool:
+    """The next run is as good as any."""
+    result = run_code("report(1); export default 6 * 7", report=lambda v: None, engine=engine).wait(
+        30
+    )
+    return (result.status, result.result, result.reports) == ("success", 42, [1])

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.engine import Engine, zygote
+from sandbox_kernel.run import run_code
+
+_BOOT = (
+    "import sys; sys.path[:0] = {paths!r};"
+    " from tests.hostile_worker.taken import main; main({fd}, {cpu})"
+)
+Attack = Callable[..., CodeExecutionResult]
+
+
+@pytest.fixture(scope="module")
+def taken() -> Iterator[Engine]:
+    """An engine all of whose workers are in the attacker's hands."""
+    with pytest.MonkeyPatch.context() as patch, Engine(spares=2) as engine:
+        patch.setattr(zygote, "_BOOT", _BOOT)
+        engine.warm_up()
+        yield engine
+
+
+@pytest.fixture
+def attack(taken: Engine) -> Attack:
+    """Runs Python inside a taken worker, after its lockdown."""
+
+    def run(python: str, **options: Any) -> CodeExecutionResult:
+        return run_code(python, engine=taken, report=lambda value: None, **options).wait(60)
+
+    return run

@@ -1,0 +1,126 @@
+"""A worker that speaks the protocol but is not ours: a script of bytes on the other end of a real
+socket, in a thread, facing a real Session on a real event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.engine.job import ActiveRun, Job, Listener
+from sandbox_kernel.engine.limits import Limits
+from sandbox_kernel.engine.session import Session
+from sandbox_kernel.engine.worker import Worker
+from sandbox_kernel.run import run_code
+from sandbox_kernel.wire import messages
+from sandbox_kernel.wire.control import EXITED, Record
+from sandbox_kernel.wire.frame import FrameReader, pack
+
+LIMITS = Limits(
+    default_memory_bytes=64 * 2**20,
+    output_bytes=64 * 2**20,
+    message_bytes=16 * 2**20,
+    cpu_seconds=10,
+    calls_in_flight=1000,
+    isolation=messages.FILTERED,
+)
+
+
+class Peer:
+    """The attacker's end of the socket."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self._reader = FrameReader((1 << 32) - 1)
+        self._frames: list[Any] = []
+
+    def send(self, *frames: bytes) -> None:
+        self.socket.sendall(b"".join(frames))
+
+    def receive(self) -> Any:
+        while not self._frames:
+            count = self.socket.recv_into(self._reader.room())
+            if not count:
+                raise ConnectionError("the host hung up")
+            self._frames = list(self._reader.feed(count))
+        return self._frames.pop(0)
+
+
+def frame(kind: int, text: bytes | str = b"", a: int = 0, b: int = 0, *binary: bytes) -> bytes:
+    data = text.encode() if isinstance(text, str) else text
+    return b"".join(map(bytes, pack(kind, a, b, data, binary)))
+
+
+def ready() -> bytes:
+    return frame(messages.READY, a=messages.FILTERED, b=messages.VERSION)
+
+
+def value(kind: int, given: Any, a: int = 0, b: int = 0) -> bytes:
+    return frame(kind, "P" + json.dumps(given), a, b)
+
+
+def finished(given: Any = "done") -> bytes:
+    return value(messages.FINISHED, given)
+
+
+class _Held(Worker):
+    """Killing a thread means hanging up on it."""
+
+    def kill(self) -> None:
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+class Impostor:
+    """A backend whose workers follow `script`, which gets the Peer; then they hang up."""
+
+    def __init__(self, script: Callable[[Peer], None], limits: Limits = LIMITS) -> None:
+        self._script = script
+        self._limits = limits
+        self.problem: BaseException | None = None
+
+    def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        session = Session(job, listener, loop, self._limits, lambda session: None)
+        worker = _Held(ours, 0, None)
+        threading.Thread(target=self._play, args=(theirs, worker), daemon=True).start()
+        session.attach(worker)
+        return session
+
+    def _play(self, connection: socket.socket, worker: Worker) -> None:
+        with connection:
+            peer = Peer(connection)
+            try:
+                assert peer.receive().kind == messages.RUN
+                self._script(peer)
+                while True:
+                    peer.receive()
+            except OSError:
+                pass
+            except BaseException as problem:
+                self.problem = problem
+        worker.exited(Record(EXITED, 0, 0, 0))
+
+
+def face(*sent: bytes, limits: Limits = LIMITS, **options: Any) -> CodeExecutionResult:
+    """The result of a run whose worker says just this."""
+    return play(lambda peer: peer.send(*sent), limits, **options)
+
+
+def play(
+    script: Callable[[Peer], None], limits: Limits = LIMITS, **options: Any
+) -> CodeExecutionResult:
+    impostor = Impostor(script, limits)
+    options.setdefault("report", lambda value: None)
+    result = run_code("", engine=impostor, **options).wait(30)
+    if impostor.problem is not None:
+        raise impostor.problem
+    return result

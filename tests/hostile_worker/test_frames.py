@@ -1,0 +1,251 @@
+"""What a worker may say, and what happens when it says anything else: the run ends, the host goes on."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import pytest
+
+from sandbox_kernel import run_code
+from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.wire import messages
+from sandbox_kernel.wire.messages import (
+    CALL,
+    FAILED,
+    FILTERED,
+    FINISHED,
+    GUEST_RETURN,
+    GUEST_THROW,
+    LOG,
+    PROCESS_ONLY,
+    READY,
+    REJECTED,
+    REPORT,
+    RESOLVED,
+    VERSION,
+)
+from tests.hostile_worker.fake import Peer, face, finished, frame, play, ready, value
+
+
+def is_crash(result: CodeExecutionResult) -> bool:
+    return (
+        result.status == "error"
+        and result.error is not None
+        and result.error.name == "SandboxCrash"
+    )
+
+
+def test_a_worker_that_behaves() -> None:
+    """The control: this much is no attack."""
+    result = face(ready(), value(REPORT, 1), finished([1, 2]))
+    assert (result.status, result.result, result.reports) == ("success", [1, 2], [1])
+
+
+FAILURE = {
+    "status": "error", "name": "E", "message": "m", "stack": None, "specifier": None,
+    "filename": None, "line": 1, "column": 1, "engine": False,
+}  # fmt: skip
+
+
+def failure(**changed: Any) -> bytes:
+    return frame(FAILED, json.dumps(FAILURE | changed))
+
+
+def log(*entry: Any) -> bytes:
+    return value(LOG, list(entry))
+
+
+LYING = {
+    "a_frame_larger_than_the_cap": struct.pack("<IIIII", 0xFFFFFFFF, REPORT, 0, 0, 0),
+    "a_frame_too_small_to_be_one": struct.pack("<IIIII", 15, REPORT, 0, 0, 0),
+    "a_frame_of_no_size": bytes(64),
+    "text_longer_than_its_frame": struct.pack("<IIIII", 16, REPORT, 0, 0, 99),
+    "text_shorter_than_its_frame": struct.pack("<IIIII", 20, REPORT, 0, 0, 1) + b"P123",
+    "attachments_without_sizes": struct.pack("<IIIII", 16, REPORT | 9 << 8, 0, 0, 0),
+    "attachments_that_do_not_add_up": struct.pack("<IIIIII", 20, REPORT | 1 << 8, 0, 0, 0, 7),
+    "a_kind_of_the_host": frame(messages.RUN, "P1"),
+    "a_kind_that_does_not_exist": frame(200, "P1"),
+    "an_answer_nobody_asked_for": value(GUEST_RETURN, 1, a=1),
+    "an_error_nobody_asked_for": frame(GUEST_THROW, 'T[[0],["e","E","m",null]]', 1),
+    "a_promise_nobody_lent": value(RESOLVED, 1, a=1),
+    "a_rejection_nobody_lent": value(REJECTED, 1, a=1),
+    "a_bridge_that_was_never_lent": value(CALL, [], a=1, b=0),
+    "a_bridge_far_beyond_the_last": value(CALL, [], a=1, b=0xFFFFFFFF),
+    "a_value_without_a_form": frame(REPORT, ""),
+    "a_value_of_unknown_form": frame(REPORT, "Q1"),
+    "a_value_that_is_no_json": frame(REPORT, "P{"),
+    "a_value_that_is_no_utf8": frame(REPORT, b'P"\xff"'),
+    "a_value_of_surrogates_as_bytes": frame(REPORT, b'P"\xed\xa0\x80"'),
+    "plain_data_nested_a_million_deep": frame(REPORT, "P" + "[" * 1_000_000 + "]" * 1_000_000),
+    "a_table_nested_a_million_deep": frame(REPORT, "T" + "[" * 1_000_000 + "]" * 1_000_000),
+    "a_table_that_is_an_object": frame(REPORT, "T{}"),
+    "an_empty_table": frame(REPORT, "T[]"),
+    "a_node_that_is_no_list": frame(REPORT, "T[[0],1]"),
+    "a_node_that_is_empty": frame(REPORT, "T[[0],[]]"),
+    "a_node_of_unknown_kind": frame(REPORT, 'T[[0],["z"]]'),
+    "a_node_whose_kind_is_a_list": frame(REPORT, 'T[[0],[["a"]]]'),
+    "a_node_whose_kind_is_a_method": frame(REPORT, 'T[[0],["_item",1]]'),
+    "a_reference_beyond_the_table": frame(REPORT, 'T[[1],["a"]]'),
+    "a_reference_before_the_table": frame(REPORT, 'T[[-1],["a"]]'),
+    "a_reference_that_is_true": frame(REPORT, 'T[[true],["a"]]'),
+    "an_item_of_three": frame(REPORT, "T[[1,2,3]]"),
+    "an_item_that_is_an_object": frame(REPORT, "T[{}]"),
+    "a_bigint_that_is_no_number": frame(REPORT, 'T[["b","zz"]]'),
+    "a_bigint_that_is_a_list": frame(REPORT, 'T[["b",[]]]'),
+    "a_number_that_is_none": frame(REPORT, 'T[["n","x"]]'),
+    "a_number_that_is_a_list": frame(REPORT, 'T[["n",[]]]'),
+    "an_object_with_half_a_field": frame(REPORT, 'T[[0],["o","a"]]'),
+    "an_object_whose_key_is_a_number": frame(REPORT, 'T[[0],["o",1,2]]'),
+    "a_map_with_half_an_entry": frame(REPORT, 'T[[0],["m",1]]'),
+    "a_date_that_is_text": frame(REPORT, 'T[[0],["d","x"]]'),
+    "a_date_that_is_a_list": frame(REPORT, 'T[[0],["d",[]]]'),
+    "a_date_beyond_time": frame(REPORT, 'T[[0],["d",1e300]]'),
+    "a_date_that_is_infinite": frame(REPORT, 'T[[0],["d",Infinity]]'),
+    "an_error_with_a_number_for_a_name": frame(REPORT, 'T[[0],["e",1,"m",null]]'),
+    "an_error_cut_short": frame(REPORT, 'T[[0],["e"]]'),
+    "binary_that_is_not_attached": frame(REPORT, 'T[[0],["x","Uint8Array",0]]'),
+    "binary_of_an_unknown_type": frame(REPORT, 'T[[0],["x","Nope",0]]', 0, 0, b"1234"),
+    "binary_of_a_broken_size": frame(REPORT, 'T[[0],["x","Float64Array",0]]', 0, 0, b"1234"),
+    "half_floats_of_a_broken_size": frame(REPORT, 'T[[0],["x","Float16Array",0]]', 0, 0, b"123"),
+    "binary_used_twice": frame(
+        REPORT, 'T[[0],["a",[1],[2]],["x","Uint8Array",0],["x","Uint8Array",0]]', 0, 0, b"1234"
+    ),
+    "a_function_of_a_negative_number": frame(REPORT, 'T[[0],["f",-1,"f"]]'),
+    "a_function_whose_name_is_a_list": frame(REPORT, 'T[[0],["f",1,[]]]'),
+    "a_promise_lent_twice": frame(REPORT, 'T[[0],["a",[1],[2]],["p",1],["p",1]]'),
+    "a_function_in_a_log": frame(LOG, 'T[[0],["a","log","log",0,0,[1]],["f",1,"f"]]'),
+    "a_log_that_is_no_list": value(LOG, 1),
+    "a_log_of_an_unknown_level": log("alert", "log", 0, 0, []),
+    "a_log_at_a_negative_depth": log("log", "log", -1, 0, []),
+    "a_log_at_a_huge_depth": log("log", "log", 1 << 40, 0, []),
+    "a_log_whose_time_is_text": log("log", "log", 0, "now", []),
+    "a_log_whose_time_is_nan": frame(LOG, 'P["log","log",0,NaN,[]]'),
+    "a_log_whose_time_is_endless": frame(LOG, 'P["log","log",0,1e999,[]]'),
+    "a_log_whose_time_is_a_huge_int": log("log", "log", 0, 10**400, []),
+    "a_log_whose_arguments_are_text": log("log", "log", 0, 0, "abc"),
+    "a_failure_that_is_no_json": frame(FAILED, "{"),
+    "a_failure_that_is_a_list": frame(FAILED, "[]"),
+    "a_failure_without_a_name": frame(FAILED, '{"status": "error"}'),
+    "a_failure_that_succeeded": failure(status="success"),
+    "a_failure_that_was_terminated": failure(status="terminated"),
+    "a_failure_of_unknown_status": failure(status="fine"),
+    "a_failure_whose_status_is_a_list": failure(status=[]),
+    "a_failure_whose_line_is_text": failure(line="1"),
+    "a_failure_whose_line_is_true": failure(line=True),
+    "a_failure_whose_message_is_a_list": failure(message=[]),
+    "a_failure_nested_a_million_deep": frame(FAILED, "[" * 1_000_000),
+    "a_result_that_cannot_be_read": frame(FINISHED, "P"),
+    "another_version": frame(READY, a=FILTERED, b=VERSION + 1),
+    "less_isolation_than_demanded": frame(READY, a=PROCESS_ONLY, b=VERSION),
+    "an_isolation_of_its_own": frame(READY, a=77, b=VERSION),
+    "ready_twice": ready(),
+    "a_call_whose_arguments_are_no_list": value(CALL, {"0": 1}, a=1, b=0),
+}
+
+
+@pytest.mark.parametrize("lie", LYING)
+def test_whatever_is_no_message_ends_the_run_as_a_crash(lie: str) -> None:
+    given = {"f": lambda: 1} if lie == "a_call_whose_arguments_are_no_list" else {}
+    result = face(ready(), value(REPORT, "before"), LYING[lie], finished(), globals=given)
+    assert is_crash(result), result
+    assert result.error is not None
+    assert result.error.message.startswith("the worker broke the protocol: ")
+    assert result.reports == ["before"]
+
+
+@pytest.mark.parametrize("first", [REPORT, LOG, CALL, FINISHED, FAILED])
+def test_nothing_is_taken_from_a_worker_before_it_is_known_to_be_isolated(first: int) -> None:
+    spoken = {REPORT: value(REPORT, 1), LOG: log("log", "log", 0, 0, []), CALL: value(CALL, [], 1)}
+    spoken |= {FINISHED: finished(), FAILED: failure()}
+    called: list[int] = []
+    result = face(spoken[first], ready(), finished(), globals={"f": lambda: called.append(1)})
+    assert is_crash(result), result
+    assert (result.reports, result.logs, called) == ([], [], [])
+
+
+def test_a_report_that_was_not_asked_for() -> None:
+    result = face(ready(), value(REPORT, 1), finished(), report=None)
+    assert is_crash(result)
+    assert result.reports == []
+
+
+def test_nothing_counts_after_the_end() -> None:
+    """Not even while an asynchronous sink keeps the run open."""
+    import asyncio
+
+    async def sink(value: Any) -> None:
+        await asyncio.sleep(0.1)
+
+    said = [value(REPORT, 1), finished(1), value(REPORT, 2), finished(2), value(CALL, [], 0, 0)]
+    called: list[int] = []
+    given = {"f": lambda: called.append(1)}
+    result = face(ready(), *said, report=sink, globals=given)
+    assert (result.status, result.result, result.reports) == ("success", 1, [1])
+    assert called == []
+
+
+@pytest.mark.parametrize("cut", [1, 4, 19, 20, 21, 30])
+def test_a_stream_cut_short_is_a_crash(cut: int) -> None:
+    def script(peer: Peer) -> None:
+        peer.send(ready(), value(REPORT, 1), value(REPORT, "a long one")[:cut])
+        peer.socket.close()
+
+    result = play(script)
+    assert is_crash(result)
+    assert result.reports == [1]
+
+
+def test_a_worker_that_hangs_up_and_lives_on() -> None:
+    def script(peer: Peer) -> None:
+        peer.send(ready(), value(REPORT, 1))
+        peer.socket.shutdown(1)
+
+    result = play(script)
+    assert is_crash(result)
+    assert result.reports == [1]
+
+
+def test_the_same_call_again_and_again() -> None:
+    """Numbers of calls are the worker's own: each call is one call of a bridge that was lent."""
+    called: list[Any] = []
+    calls = [value(CALL, [n], a=7, b=0) for n in range(3)]
+    result = face(ready(), *calls, finished(), globals={"f": called.append})
+    assert (result.status, called) == ("success", [0, 1, 2])
+
+
+def test_only_what_was_lent_can_be_called() -> None:
+    called: list[str] = []
+    bridges = {"one": lambda: called.append("one"), "two": lambda: called.append("two")}
+    result = face(ready(), value(CALL, [], 1, 1), value(CALL, [], 2, 2), globals=bridges)
+    assert is_crash(result)
+    assert called == ["two"]
+
+
+def test_a_rejection_that_is_no_error() -> None:
+    """Such as a bigint too long to print: it must not leave the host waiting."""
+    promise = frame(CALL, 'T[[0],["a",[1]],["p",5]]', 1, 0)
+    huge = frame(REJECTED, 'T[["b","' + "f" * 10_000 + '"]]', 5)
+    result = face(ready(), promise, huge, finished(), globals={"take": lambda promise: None})
+    assert is_crash(result)
+
+
+def test_one_run_cannot_speak_for_another() -> None:
+    """Each has a socket of its own; a hostile one leaves its neighbours as they were."""
+    good = run_code(
+        "report(1); export default await later()",
+        report=lambda value: None,
+        globals={"later": _later},
+    )
+    bad = face(ready(), value(REPORT, "forged"), finished("forged"))
+    assert (bad.status, bad.result) == ("success", "forged")
+    result = good.wait(30)
+    assert (result.status, result.result, result.reports) == ("success", "real", [1])
+
+
+async def _later() -> str:
+    import asyncio
+
+    await asyncio.sleep(0.2)
+    return "real"

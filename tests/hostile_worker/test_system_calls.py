@@ -1,0 +1,212 @@
+"""Arbitrary code in a locked-down worker asks the kernel for things, one worker per attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.engine import Engine
+from sandbox_kernel.run import run_code
+from sandbox_kernel.worker.lockdown import _ARCHITECTURES
+from tests.hostile_worker.conftest import Attack
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
+
+ALLOWED = _ARCHITECTURES[os.uname().machine][1] if sys.platform == "linux" else {}
+HIGHEST = 480  # beyond the newest system call there is
+KILLED = "the worker was ended by SIGSYS"
+
+
+# The kernel itself passes these two by every filter, and refuses them to all but its own probes.
+EXEMPT = {335, 336} if os.uname().machine == "x86_64" else set()
+
+
+def failed(result: CodeExecutionResult) -> bool:
+    if result.status == "success":
+        return bool(result.result[0] == -1)
+    return result.error is not None and result.error.message == "the worker was ended by SIGILL"
+
+
+def is_killed(result: CodeExecutionResult) -> bool:
+    return result.status == "error" and result.error is not None and result.error.message == KILLED
+
+
+async def test_every_system_call_that_is_not_allowed_kills(taken: Engine) -> None:
+    refused = [number for number in range(HIGHEST) if number not in ALLOWED.values()]
+    runs = [run_code(f"answer(call({n}, 0, 0, 0, 0, 0, 0))", engine=taken) for n in refused]
+    results = await asyncio.gather(*runs)
+    survived = {n: r for n, r in zip(refused, results, strict=True) if not is_killed(r)}
+    assert set(survived) <= EXEMPT
+    assert all(failed(result) for result in survived.values()), survived
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="x32 is of x86-64")
+@pytest.mark.parametrize("number", [0, 1, 2, 59, 512, 520])
+def test_the_x32_table_is_closed(attack: Attack, number: int) -> None:
+    assert is_killed(attack(f"answer(call({number} | 0x40000000, 0, 0, 0))"))
+
+
+PYTHON_WAYS = {
+    "read_a_file": "open('/etc/passwd').read()",
+    "read_its_own_memory_map": "open('/proc/self/maps').read()",
+    "read_the_environment_of_the_host": "open(f'/proc/{1}/environ').read()",
+    "write_a_file": "open('/tmp/left-by-a-worker', 'w')",
+    "list_a_folder": "os.listdir('/')",
+    "import_a_module": "import sqlite3",
+    "open_a_socket": "socket.socket()",
+    "connect_to_the_network": "socket.create_connection(('127.0.0.1', 80), 1)",
+    "start_a_program": "os.posix_spawn('/bin/true', ['true'], {})",
+    "become_a_program": "os.execv('/bin/sh', ['sh', '-c', 'id'])",
+    "fork": "os.fork()",
+    "start_a_thread": "__import__('threading').Thread(target=int).start()",
+    "signal_its_parent": "os.kill(os.getppid(), 9)",
+    "signal_everyone": "libc.kill(-1, 9)",
+    "duplicate_its_socket": "os.dup(descriptor)",
+    "close_its_socket": "os.close(descriptor)",
+    "raise_its_limits": "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))",
+    "load_a_library": "ctypes.CDLL('libresolv.so.2')",
+    "sleep": "__import__('time').sleep(0)",
+    "ask_who_it_is": "os.getuid()",
+}
+
+
+@pytest.mark.parametrize("way", PYTHON_WAYS)
+def test_what_python_would_do_is_refused(attack: Attack, way: str) -> None:
+    result = attack(PYTHON_WAYS[way] + "\nanswer('done')")
+    assert is_killed(result), result
+    assert not Path("/tmp/left-by-a-worker").exists()
+
+
+MMAP, MPROTECT = ALLOWED.get("mmap"), ALLOWED.get("mprotect")
+
+
+@pytest.mark.parametrize("rights", [4, 5, 6, 7])
+def test_no_memory_becomes_executable(attack: Attack, rights: int) -> None:
+    assert is_killed(attack(f"answer(call({MMAP}, None, 4096, {rights}, 0x22, -1, 0))"))
+    turn = f"""
+page = libc.mmap
+page.restype = ctypes.c_void_p
+at = page(None, 4096, 3, 0x22, -1, 0)
+answer(call({MPROTECT}, ctypes.c_void_p(at), 4096, {rights}))
+"""
+    assert is_killed(attack(turn))
+
+
+def test_data_memory_may_be_mapped(attack: Attack) -> None:
+    """The control: the tests above fail for their rights, not for being calls of mmap."""
+    result = attack(f"answer(call({MMAP}, None, 4096, 3, 0x22, -1, 0)[1])")
+    assert (result.status, result.result) == ("success", 0)
+
+
+def test_no_descriptor_is_open_but_its_socket(attack: Attack) -> None:
+    """EBADF from read and write on every number; on its own socket, EAGAIN or bytes would come."""
+    found = attack(
+        f"""
+held = []
+for number in range(0, 4096):
+    if number == descriptor:
+        continue
+    for way in ({ALLOWED["read"]}, {ALLOWED["write"]}):
+        if call(way, number, ctypes.create_string_buffer(8), 0)[1] != errno.EBADF:
+            held.append((way, number))
+answer(held)
+"""
+    )
+    assert (found.status, found.result) == ("success", [])
+
+
+def test_its_environment_is_empty(attack: Attack) -> None:
+    """But for what the interpreter itself puts there when it finds no locale."""
+    os.environ["SECRET_OF_THE_HOST"] = "s3cr3t-in-the-environment"
+    found = attack(
+        "environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, 'environ')\n"
+        "answer([environ[0].decode(), environ[1]])"
+    )
+    assert (found.status, found.result) == ("success", ["LC_CTYPE=C.UTF-8", None])
+
+
+def test_it_holds_nothing_of_the_hosts_memory(attack: Attack) -> None:
+    """The zygote was exec'd, so its children share no page with the host; their own are searched."""
+    secrets = [b"s3cr3t-" + os.urandom(8).hex().encode() for _ in range(3)]
+    os.environ["ANOTHER_SECRET"] = secrets[0].decode()
+    kept = {"password": secrets[1].decode()}
+    halves = json.dumps([[s[:11].decode(), s[11:].decode()] for s in secrets])
+    found = attack(
+        f"answer([memory.count((a + b).encode()) for a, b in {halves}]"
+        " + [memory.count(b'READY') > 0])"
+    )
+    assert kept
+    assert (found.status, found.result) == ("success", [0, 0, 0, True])
+
+
+def test_it_reaches_no_other_socket_through_its_own(attack: Attack, tmp_path: Path) -> None:
+    """sendto and sendmsg are allowed, but a connected socket takes no other address."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as target:
+        target.bind("\0sandbox-kernel-test-target")
+        target.setblocking(False)
+        found = attack(
+            f"""
+address = struct.pack('=H', socket.AF_UNIX) + b'\\0sandbox-kernel-test-target'
+print = None
+sent, code = call({ALLOWED["sendto"]}, descriptor, b'x', 1, 0x40, address, len(address))
+answer([sent, errno.errorcode[code]])
+"""
+        )
+        assert (found.status, found.result) == ("success", [-1, "EISCONN"])
+        with pytest.raises(BlockingIOError):
+            target.recv(10)
+
+
+def test_it_cannot_pass_its_descriptor_on(attack: Attack) -> None:
+    """Rights sent along reach a host that makes no room for them: the kernel drops them."""
+    before = set(os.listdir("/proc/self/fd"))
+    found = attack(
+        """
+import array
+s = channel._socket
+frame = messages
+from sandbox_kernel.wire.frame import pack
+data = b''.join(pack(messages.REPORT, 0, 0, b'P1'))
+for _ in range(50):
+    s.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [descriptor]))])
+answer('sent')
+"""
+    )
+    after = set(os.listdir("/proc/self/fd"))
+    assert (found.status, found.result, found.reports) == ("success", "sent", [1] * 50)
+    assert len(after) <= len(before) + 1  # the next spare's socket and pidfd come and go
+
+
+def test_memory_ends_at_its_limit(attack: Attack) -> None:
+    """It may map what the kernel's own limit allows, and not more; the host sees that it did."""
+    found = attack(
+        f"""
+total = 0
+while call({MMAP}, None, 1 << 24, 3, 0x22, -1, 0)[0] > 0 and total < 1 << 36:
+    total += 1 << 24
+channel.post(messages.REPORT, 0, 0, b'P%d' % total)
+answer(total)
+""",
+        memory_limit_bytes=16 * 2**20,
+    )
+    assert (found.status, len(found.reports)) == ("memory", 1)
+    assert 0 < found.reports[0] < 2**30
+
+
+def test_processor_time_ends_at_its_cap(attack: Attack, taken: Engine) -> None:
+    with pytest.MonkeyPatch.context() as patch, Engine(cpu_seconds=1, spares=0) as engine:
+        from sandbox_kernel.engine import zygote
+        from tests.hostile_worker.conftest import _BOOT
+
+        patch.setattr(zygote, "_BOOT", _BOOT)
+        ended = run_code("while True: pass", engine=engine).wait(60)
+    assert ended.status == "terminated"
+    assert ended.error is not None
+    assert ended.error.message == "safety cap: more than 1 s of processor time"

@@ -1,0 +1,96 @@
+"""Errors: name, message, source line with a caret, frames in user code, specifiers, hints."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_kernel.notebook.table import display_width
+
+from .conftest import Client, Done
+
+
+def pointed_at(done: Done) -> str:
+    """The source from the caret on."""
+    lines = done.traceback.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.strip().endswith("^"))
+    column = lines[at].index("^")
+    starts = (i for i in range(len(lines[at - 1])) if display_width(lines[at - 1][:i]) == column)
+    return lines[at - 1][next(starts) :]
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "caret"),
+    [
+        ("const a = 1\n  nope(a)", "ReferenceError", "nope(a)"),
+        ("const o: any = null\no.x", "TypeError", "o.x"),
+        ("let x = 1;\nlet y = = 2", "SyntaxError", "= 2"),
+        ("throw new TypeError('mine')", "TypeError", "TypeError('mine')"),
+        ("const text: string = 'é日本'; nope", "ReferenceError", "nope"),
+    ],
+)
+def test_the_caret_stands_at_the_exact_column(
+    kernel: Client, code: str, name: str, caret: str
+) -> None:
+    done = kernel.run(code)
+    assert done.content["ename"] == name
+    assert pointed_at(done) == caret
+
+
+def test_frames_are_those_of_user_code(kernel: Client) -> None:
+    done = kernel.run(
+        "function inner() { throw new Error('deep') }\n[1].map(() => inner())\nexport default 1"
+    )
+    frames = [line.strip() for line in done.traceback.split("\n") if line.strip().startswith("at ")]
+    assert frames[0].startswith("at inner (cell-")
+    assert all(":1:" in frame or ":2:" in frame for frame in frames)
+    assert not any("native" in frame or "<host>" in frame for frame in frames)
+
+
+@pytest.mark.parametrize("thrown", ["'text'", "42", "null", "{ a: 1 }"])
+def test_whatever_was_thrown_is_told(kernel: Client, thrown: str) -> None:
+    done = kernel.run(f"throw {thrown}")
+    assert done.status == "error"
+    assert done.traceback
+
+
+def test_an_unknown_specifier_is_named_and_what_could_be_imported_is_listed(kernel: Client) -> None:
+    kernel.run("%%bridge files\nx = 1")
+    kernel.run("%%module ./m.ts\nexport {}")
+    done = kernel.run("import { x } from 'filez'")
+    assert "filez" in done.traceback
+    assert "did you mean 'files'?" in done.traceback
+    assert "'files', './m.ts'" in done.traceback
+    done = kernel.run("import { y } from 'files'")
+    assert "'files' exports x" in done.traceback
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("setTimeout(() => 1, 5)", "%%bridge timers"),
+        ("await fetch('x')", "%%bridge web"),
+        ("require('fs')", "use import"),
+        ("process.exit()", "the sandbox has no process"),
+    ],
+)
+def test_missing_host_names_say_how_to_bridge_them(kernel: Client, code: str, hint: str) -> None:
+    assert hint in kernel.run(code).traceback
+
+
+def test_the_hint_for_timers_works_when_followed(kernel: Client) -> None:
+    lines = kernel.run("setTimeout(() => 1, 5)").traceback.split("hint: ")[1].split("\n")
+    cell = "\n".join(line.strip() for line in lines[1:4])
+    assert kernel.run(cell).status == "ok"
+    use = lines[4].strip().removeprefix("then: ")
+    assert kernel.value(f"{use}\nawait sleep(1)\n'slept'") == "'slept'"
+
+
+def test_an_await_that_can_never_settle_ends(kernel: Client) -> None:
+    done = kernel.run("await new Promise(() => {})")
+    assert done.content["ename"] == "DeadlockError"
+
+
+def test_an_unhandled_rejection_is_logged(kernel: Client) -> None:
+    done = kernel.run("Promise.reject(new Error('nobody cares')); 1")
+    assert done.text == "1"
+    assert "nobody cares" in done.stderr

@@ -1,0 +1,128 @@
+"""Console output: live, in order, under its own cell, nothing lost."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .conftest import Client
+
+
+def test_levels_go_to_their_streams(kernel: Client) -> None:
+    done = kernel.run(
+        "console.log('l'); console.info('i'); console.debug('d')\n"
+        "console.warn('w'); console.error('e')"
+    )
+    assert done.stdout == "l\ni\nd\n"
+    assert done.stderr == "w\ne\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("console.log('a', 1, { b: ['c'] })", "a 1 { b: [ 'c' ] }"),
+        ("console.log(new Map([['k', { v: 1 }]]))", "Map(1) { 'k' => { v: 1 } }"),
+        ("console.log(new Set([1, 'x']))", "Set(2) { 1, 'x' }"),
+        ("class Dog { name = 'Rex' }; console.log(new Dog())", "Dog { name: 'Rex' }"),
+        ("const a: any = { n: 1 }; a.self = a; console.log(a)",
+         "<ref *1> { n: 1, self: [Circular *1] }"),
+        ("console.log(Array.from({ length: 200 }, () => 0))", "... 100 more items\n]"),
+        ("console.log('%s has %d', 'x', 3)", "x has 3"),
+        ("console.log([undefined, null, 1n, -0, NaN])", "[ undefined, null, 1n, -0, NaN ]"),
+        ("console.log(() => 1, function named() {}, class K {})",
+         "[Function (anonymous)] [Function: named] [class K]"),
+        ("console.log(/x/g, Symbol('s'), new Date(0))", "/x/g Symbol(s) 1970-01-01T00:00:00.000Z"),
+        ("console.log(new Uint8Array([1, 2]))", "Uint8Array(2) [ 1, 2 ]"),
+        ("console.log([new Error('in a list')])", "[ [Error: in a list] ]"),
+        ("console.log(new Error('with its stack'))\n1", "Error: with its stack\n"
+         "    at <anonymous> (cell-N.ts:1:17)"),
+        ("console.log()", ""),
+    ],
+)  # fmt: skip
+def test_values_print_as_in_javascript_consoles(kernel: Client, code: str, text: str) -> None:
+    shown = re.sub(r"cell-\d+", "cell-N", kernel.run(code).stdout)
+    assert shown.endswith(text + "\n")
+
+
+def test_table_group_count_time_assert_and_trace(kernel: Client) -> None:
+    done = kernel.run(
+        "console.table([{ a: 1 }, { a: 2 }])\n"
+        "console.group('outer'); console.log('in'); console.group(); console.log('deep\\nline')\n"
+        "console.groupEnd(); console.groupEnd(); console.log('out')\n"
+        "console.count(); console.count(); console.count('x')\n"
+        "console.time('t'); console.timeEnd('t')\n"
+        "console.assert(1 === 1, 'never'); console.assert(false, 'broken')\n"
+        "function here() { console.trace('trail') }\nhere()"
+    )
+    assert "│ 1       │ 2 │" in done.stdout
+    assert "outer\n  in\n    deep\n    line\nout\n" in done.stdout
+    assert "default: 1\ndefault: 2\nx: 1\n" in done.stdout
+    assert "t: " in done.stdout
+    assert "never" not in done.stderr
+    assert "Assertion failed: broken" in done.stderr
+    assert "trail" in done.stderr
+    assert "at here (" in done.stderr
+
+
+def test_output_comes_while_the_cell_runs(kernel: Client) -> None:
+    kernel.run("%%bridge gate\nimport asyncio\nasync def wait(): await asyncio.sleep(0.3)")
+    msg_id = kernel.send("import { wait } from 'gate'\nconsole.log('early')\nawait wait()")
+    assert kernel.wait_for(msg_id, "stream")["text"] == "early\n"
+    assert not any(
+        m["content"].get("execution_state") == "idle" and m["parent_header"]["msg_id"] == msg_id
+        for m in kernel._iopub
+        if m["msg_type"] == "status"
+    )
+    kernel.finish(msg_id)
+
+
+def test_ten_thousand_lines_arrive_whole_in_few_messages(kernel: Client) -> None:
+    done = kernel.run("for (let i = 0; i < 10000; i++) console.log(`line ${i}`)")
+    assert done.stdout == "".join(f"line {i}\n" for i in range(10_000))
+    assert len(done.all("stream")) < 200
+
+
+def test_streams_interleave_in_order(kernel: Client) -> None:
+    done = kernel.run("for (let i = 0; i < 50; i++) i % 2 ? console.error(i) : console.log(i)")
+    both = "".join(c["text"] for c in done.all("stream"))
+    assert both == "".join(f"{i}\n" for i in range(50))
+
+
+def test_what_a_bridge_prints_stands_between_what_the_guest_prints(kernel: Client) -> None:
+    kernel.run(
+        "%%bridge p\nimport sys\ndef say(x):\n    print('py', x)\n    print('err', file=sys.stderr)"
+    )
+    done = kernel.run(
+        "import { say } from 'p'\nconsole.log('js 1'); say(1); console.log('js 2'); say(2)"
+    )
+    assert done.stdout == "js 1\npy 1\njs 2\npy 2\n"
+    assert done.stderr == "err\nerr\n"
+
+
+def test_late_output_of_a_bridge_stays_under_its_own_cell(kernel: Client) -> None:
+    kernel.run(
+        "%%bridge late\nimport asyncio\n_tasks = set()\nasync def _speak():\n"
+        "    await asyncio.sleep(0.2)\n    print('late')\n"
+        "async def start():\n    _tasks.add(asyncio.ensure_future(_speak()))"
+    )
+    first = kernel.send("import { start } from 'late'; await start()")
+    kernel.finish(first)
+    kernel.run("%%bridge gate\nimport asyncio\nasync def wait(): await asyncio.sleep(0.4)")
+    second = kernel.run("import { wait } from 'gate'; await wait()")
+    assert second.stdout == ""
+    late = [
+        m for m in kernel._iopub if m["msg_type"] == "stream" and m["content"]["text"] == "late\n"
+    ]
+    assert [m["parent_header"]["msg_id"] for m in late] == [first]
+
+
+def test_output_before_an_error_comes_before_it(kernel: Client) -> None:
+    done = kernel.run("console.log('before'); throw new Error('x')")
+    kinds = [m["msg_type"] for m in done.messages]
+    assert kinds.index("stream") < kinds.index("error")
+
+
+def test_a_very_long_line_is_not_lost(kernel: Client) -> None:
+    done = kernel.run("console.log('x'.repeat(1000000) + 'end')")
+    assert len(done.stdout) == 1_000_004

@@ -1,0 +1,87 @@
+"""Bridged Python: plain and async functions, on the notebook's own loop, with numpy and pandas."""
+
+from __future__ import annotations
+
+from tests.magic.client import PythonNotebook
+
+
+def test_a_bridge_prints_to_the_cell(notebook: PythonNotebook) -> None:
+    notebook.run("def say(text): print('heard', text)").check()
+    assert notebook.run("%%runcode --global say\nsay('x')").check().stdout == "heard x\n"
+
+
+def test_what_a_bridge_raises_is_thrown_and_can_be_caught(notebook: PythonNotebook) -> None:
+    notebook.run("def read(path): raise FileNotFoundError('no ' + path)").check()
+    caught = "%%runcode --global read\ntry { read('a') } catch (e) { [e.name, e.message] }"
+    cell = caught.replace("{ [", "{ var r = [") + "\nr"
+    assert notebook.run(cell).check().text == "[ 'FileNotFoundError', 'no a' ]"
+    outcome = notebook.run("%%runcode --global read\nread('a')")
+    assert outcome.reply["ename"] == "FileNotFoundError"
+    assert "ipykernel" not in outcome.traceback
+
+
+def test_async_bridges_share_the_notebooks_loop(notebook: PythonNotebook) -> None:
+    notebook.run(
+        "import asyncio\n"
+        "loop = asyncio.get_running_loop()\n"
+        "door = asyncio.Event()\n"
+        "async def enter():\n"
+        "    await door.wait()\n"
+        "    return asyncio.get_running_loop() is loop\n"
+        "def unlock(): loop.call_later(0.05, door.set)\n"
+    ).check()
+    cell = "%%runcode --global enter --global unlock\nunlock(); await enter()"
+    assert notebook.run(cell).check().text == "true"
+
+
+def test_tasks_of_earlier_cells_go_on_while_a_run_lasts(notebook: PythonNotebook) -> None:
+    notebook.run(
+        "import asyncio\n"
+        "ticks = []\n"
+        "async def tick():\n"
+        "    while len(ticks) < 5:\n"
+        "        ticks.append(1); await asyncio.sleep(0.01)\n"
+        "ticking = asyncio.get_running_loop().create_task(tick())\n"
+    ).check()
+    notebook.run("%%runcode --global done=ticking\nawait done").check()
+    assert notebook.run("len(ticks)").check().text == "5"
+
+
+def test_numpy_arrays_cross_both_ways(notebook: PythonNotebook) -> None:
+    notebook.run("import numpy as np\na = np.arange(5, dtype='float64')").check()
+    cell = "%%runcode --global a --into r\n[a.constructor.name, a.map((x) => x * 2)]"
+    assert notebook.run(cell).check().text is not None
+    shown = notebook.run("r.result[0], np.asarray(r.result[1]).tolist()").check().text
+    assert shown == "('Float64Array', [0.0, 2.0, 4.0, 6.0, 8.0])"
+
+
+def test_numpy_arrays_come_out_of_bridges(notebook: PythonNotebook) -> None:
+    notebook.run(
+        "import numpy as np\n"
+        "def ramp(n): return np.arange(n, dtype='int32')\n"
+        "def total(values): return float(np.sum(values))\n"
+    ).check()
+    cell = "%%runcode --global ramp --global total\ntotal(ramp(1000).map((x) => x + 1))"
+    assert notebook.run(cell).check().text == "500500"
+
+
+def test_pandas_records_cross_both_ways(notebook: PythonNotebook) -> None:
+    notebook.run(
+        "import pandas as pd\n"
+        "frame = pd.DataFrame({'name': ['a', 'b'], 'n': [1, 2], 'x': [0.5, None],"
+        " 'ok': [True, False], 'when': pd.to_datetime(['2024-01-01', '2024-01-02'], utc=True)})\n"
+        "rows = frame.to_dict('records')\n"
+    ).check()
+    cell = (
+        "%%runcode --global rows --into r\n"
+        "rows.map((row) => ({...row, n: row.n + 1, day: row.when.getUTCDate()}))"
+    )
+    notebook.run(cell).check()
+    shown = notebook.run("pd.DataFrame(r.result)[['name', 'n', 'day']].values.tolist()").check()
+    assert shown.text == "[['a', 2, 1], ['b', 3, 2]]"
+
+
+def test_a_blocking_bridge_does_not_outlive_its_deadline(notebook: PythonNotebook) -> None:
+    notebook.run("import time\ndef nap(): time.sleep(20)").check()
+    outcome = notebook.run("%%runcode --deadline 200ms --global nap\nnap()", timeout=15)
+    assert outcome.reply["evalue"] == "200ms budget"

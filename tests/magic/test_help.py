@@ -1,0 +1,58 @@
+"""Help while typing: completion of options and names, and `%runcode?`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.magic.client import Message, PythonNotebook
+
+
+def _complete(notebook: PythonNotebook, code: str) -> list[str]:
+    sent = notebook.client.complete(code, len(code))
+    while True:
+        reply: Message = notebook.client.get_shell_msg(timeout=20)
+        if reply["parent_header"].get("msg_id") == sent:
+            content = reply["content"]
+            rest = code[: content["cursor_start"]]
+            return [rest + match for match in content["matches"]]
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("%%runcode --im", "%%runcode --import"),
+        ("%%runcode --into x --back", "%%runcode --into x --background"),
+        ("%%runcode --global ro", "%%runcode --global rows"),
+        ("%%runcode --import fs=my", "%%runcode --import fs=my_fs"),
+        ("%%runcode --import my", "%%runcode --import my_fs"),
+        ("%%runcode --global n=my_fs.re", "%%runcode --global n=my_fs.read"),
+        ("%%runcode --language ja", "%%runcode --language javascript"),
+        ("%%runcode --memory 6", "%%runcode --memory 64MiB"),
+    ],
+)
+def test_options_and_names_complete(notebook: PythonNotebook, typed: str, completed: str) -> None:
+    notebook.run("rows = [1]\nclass FS:\n    def read(self): ...\nmy_fs = FS()\n").check()
+    assert completed in _complete(notebook, typed)
+
+
+def test_the_name_of_the_magic_completes(notebook: PythonNotebook) -> None:
+    assert "%%runcode" in _complete(notebook, "%%runc")
+    assert "%%runmodule" in _complete(notebook, "%%runm")
+
+
+@pytest.mark.parametrize("asked", ["%runcode?", "%%runcode?"])
+def test_a_question_mark_shows_real_help(notebook: PythonNotebook, asked: str) -> None:
+    outcome = notebook.run(asked).check()
+    page = outcome.reply["payload"][0]["data"]["text/plain"]
+    for option in ("--fn", "--import", "--global", "--into", "--background", "--deadline"):
+        assert option in page
+    assert "Python expression" in page
+
+
+def test_it_can_be_reloaded_and_unloaded(notebook: PythonNotebook) -> None:
+    notebook.run("%reload_ext runcode").check()
+    assert notebook.run("%%runcode\n1").check().text == "1"
+    notebook.run("%unload_ext runcode").check()
+    assert notebook.run("%%runcode\n1").reply["status"] == "error"
+    notebook.run("%load_ext runcode").check()
+    assert notebook.run("%%runcode\n1").check().text == "1"

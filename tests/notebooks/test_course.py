@@ -1,0 +1,45 @@
+"""Every notebook of the course runs with its real kernel and shows what it is saved with."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from .execution import FOLDER, NOTEBOOKS, code_cells, essence, execute, tags
+
+
+def test_the_course_has_its_eight_notebooks_in_order():
+    assert [path.name[:2] for path in NOTEBOOKS] == [f"{number}-" for number in range(1, 9)]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_gives_the_outputs_that_it_shows(path: Path):
+    saved, now = nbformat.read(path, as_version=4), execute(path)
+    for before, after in zip(code_cells(saved), code_cells(now), strict=True):
+        assert essence(after) == essence(before), after.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_fails_only_where_it_means_to(path: Path):
+    for cell in code_cells(nbformat.read(path, as_version=4)):
+        failed = any(output.output_type == "error" for output in cell.outputs)
+        assert failed == ("raises-exception" in tags(cell)), cell.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_links_and_pictures_of_a_notebook_exist(path: Path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            for target in re.findall(r"\]\(([^)#:]+)\)", cell.source):
+                assert (FOLDER / target).exists(), target
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_saved_without_traces_of_the_machine_that_ran_it(path: Path):
+    notebook = nbformat.read(path, as_version=4)
+    assert not [cell for cell in code_cells(notebook) if "execution" in cell.metadata]
+    outputs = [str(cell.outputs) for cell in code_cells(notebook)]
+    assert not [text for text in outputs if "/work/" in text or "/home/" in text or "/tmp/" in text]

@@ -1,0 +1,257 @@
+"""The documents say what is so: examples run, named things exist, nothing public goes undescribed."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import dataclasses
+import io
+import re
+import tomllib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+import sandbox_kernel
+from sandbox_kernel import errors
+from sandbox_kernel.contract import STATUSES, CodeExecutionOptions
+from sandbox_kernel.notebook.magics import OPTIONS
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^```(\w+)?([^\n]*)\n(.*?)^```$", re.S | re.M)
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, what else the fence says, its text, its line, where it runs."""
+
+    language: str
+    note: str
+    text: str
+    line: int
+    runs_in: str  # `python`, the kernels `sandbox` and `python3`, or nowhere
+
+
+def runs_in(language: str, text: str, in_ipython: bool) -> str:
+    """On a page that loads the magic every block without another language is a cell of IPython."""
+    first = text.lstrip().split("\n")[0]
+    if language == "ts" or first.startswith(("%%bridge", "%%module")):
+        return "sandbox"
+    if in_ipython and language in ("", "python"):
+        return "python3"
+    return language if language == "python" else ""
+
+
+# What the examples of a page take as given, as a cell before them.
+GIVEN = {
+    "magic.md": """
+class timers:
+    async def sleep(milliseconds):
+        pass
+"""
+}
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    magical = "\n%load_ext runcode" in text
+    found = []
+    for each in _FENCE.finditer(text):
+        line = text[: each.start()].count("\n") + 1
+        language = each[1] or ""
+        place = runs_in(language, each[3], magical)
+        found.append(Block(language, each[2].strip(), each[3], line, place))
+    return found
+
+
+def pages_with(kind: str) -> list[Path]:
+    return [page for page in PAGES if any(block.runs_in == kind for block in blocks(page))]
+
+
+def names(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+# ---------------------------------------------------------------------------- examples run
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=names)
+def test_the_python_examples_of_a_page_run_and_print_what_they_say(page: Path) -> None:
+    found = [block for block in blocks(page) if block.runs_in == "python"]
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with asyncio.Runner() as runner:
+        for block in found:
+            printed = io.StringIO()
+            source = "\n" * block.line + block.text
+            code = compile(source, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            with contextlib.redirect_stdout(printed):
+                awaited = eval(code, namespace)  # a coroutine if the block awaits at its top
+                if awaited is not None:
+                    runner.run(awaited)
+            expected = re.findall(r"^#> ?(.*)$", block.text, re.M)
+            assert printed.getvalue().splitlines() == expected, f"{page.name}:{block.line}"
+
+
+@pytest.mark.parametrize(
+    ("page", "kernel"),
+    [(page, kernel) for kernel in ("sandbox", "python3") for page in pages_with(kernel)],
+    ids=lambda value: value if isinstance(value, str) else names(value),
+)
+def test_the_cells_of_a_page_run_in_one_notebook(page: Path, kernel: str) -> None:
+    with _client(kernel) as client:
+        client.execute_interactive(GIVEN.get(page.name, ""), timeout=60)
+        for block in blocks(page):
+            if block.runs_in != kernel:
+                continue
+            reply = client.execute_interactive(
+                block.text, timeout=60, output_hook=lambda _: None, stop_on_error=False
+            )["content"]
+            wanted = "error" if "error" in block.note else "ok"
+            problem = "\n".join(reply.get("traceback", []))
+            assert reply["status"] == wanted, f"{page.name}:{block.line}\n{problem}"
+
+
+@contextlib.contextmanager
+def _client(kernel: str) -> Iterator[Any]:
+    manager = KernelManager(kernel_name=kernel)
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=60)
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_every_block_of_a_page_is_of_a_kind_that_we_know(page: Path) -> None:
+    known = {"", "python", "ts", "text", "sh", "json"}
+    assert not [block for block in blocks(page) if block.language not in known]
+
+
+# ---------------------------------------------------------------------------- named things exist
+
+
+def prose(page: Path) -> str:
+    return _FENCE.sub("", page.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_the_links_and_pictures_of_a_page_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        found = page.parent / path if path else page
+        assert found.exists(), target
+        if anchor and found.suffix == ".md":
+            assert anchor in _anchors(found), target
+
+
+def _anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+_TOP = {path.name for path in ROOT.iterdir()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_the_paths_that_a_page_names_exist(page: Path) -> None:
+    for quoted in re.findall(r"`([\w./-]+)`", prose(page)):
+        first = quoted.split("/")[0]
+        if "/" in quoted and first in _TOP and not first.startswith("."):
+            assert (ROOT / quoted).exists(), quoted
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_the_commands_that_a_page_names_are_there(page: Path) -> None:
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    for verb in re.findall(r"(?:^|`)make (\w+)", page.read_text("utf-8"), re.M):
+        assert verb in targets, f"make {verb}"
+
+
+def test_every_document_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop().resolve()
+        if page.is_dir():
+            waiting += page.glob("*.md")
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        targets = re.findall(r"\]\(([^)\s#]+)", prose(page))
+        waiting += [page.parent / target for target in targets if "://" not in target]
+    assert {names(page) for page in PAGES if page.resolve() not in reached} <= {"SECURITY.md"}
+
+
+# ---------------------------------------------------------------------------- nothing is left out
+
+
+def document(name: str) -> str:
+    return (ROOT / "docs" / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(CodeExecutionOptions)])
+def test_every_option_of_run_code_has_its_row(name: str) -> None:
+    assert f"| `{name}` |" in document("api.md")
+
+
+@pytest.mark.parametrize("name", sandbox_kernel.__all__)
+def test_every_public_name_is_mentioned(name: str) -> None:
+    assert re.search(rf"`(?:sandbox_kernel\.)?{name}[`(]", document("api.md"))
+
+
+@pytest.mark.parametrize("name", sandbox_kernel.CodeExecutionResult.__dataclass_fields__)
+def test_every_field_of_a_result_has_its_row(name: str) -> None:
+    assert f"| `{name}` |" in document("api.md")
+
+
+@pytest.mark.parametrize("name", sandbox_kernel.CodeExecutionError.__dataclass_fields__)
+def test_every_field_of_an_error_is_described(name: str) -> None:
+    assert f"`{name}`" in document("errors.md")
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_has_its_row(status: str) -> None:
+    assert f"| `{status}` |" in document("errors.md")
+
+
+def test_the_tree_of_exceptions_is_the_one_in_the_code() -> None:
+    tree = (errors.__doc__ or "").split("\n\n")[1].strip()
+    assert tree in document("errors.md")
+
+
+@pytest.mark.parametrize("name", sandbox_kernel.Engine.class_trait_names(config=True))
+def test_every_trait_of_the_engine_has_its_row(name: str) -> None:
+    if name not in ("log", "parent"):
+        assert f"| `{name}` |" in document("configuration.md")
+
+
+@pytest.mark.parametrize("option", [each.name for each in OPTIONS])
+def test_every_option_of_the_magics_is_described(option: str) -> None:
+    assert f"`--{option}" in document("magics.md")
+
+
+def _dependencies() -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    listed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    found = {re.split(r"[<>=!~\[ ;]", each)[0] for each in listed}
+    return sorted(found - {project["name"]})
+
+
+@pytest.mark.parametrize("name", _dependencies())
+def test_every_dependency_has_its_reason(name: str) -> None:
+    assert f"`{name}`" in document("dependencies.md")
+
+
+def test_the_changelog_knows_the_version() -> None:
+    assert f"## {sandbox_kernel.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")

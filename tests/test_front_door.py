@@ -1,0 +1,26 @@
+"""The public names: pinned, so that none appears or goes by accident."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import sandbox_kernel
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(sandbox_kernel.__all__) == [
+        "ArrayBuffer", "BigInt", "CodeExecution", "CodeExecutionError", "CodeExecutionLog",
+        "CodeExecutionOptions", "CodeExecutionResult", "Engine", "EngineClosedError", "EngineError",
+        "GuestError", "GuestFunction", "IsolationError", "JSMap", "JSSet", "Opaque", "OptionError",
+        "RunEndedError", "SandboxError", "SerializationError", "__version__", "one_way", "run_code",
+        "undefined",
+    ]  # fmt: skip
+    for name in sandbox_kernel.__all__:
+        assert getattr(sandbox_kernel, name) is not None
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import sys, sandbox_kernel; print([m for m in ('asyncio', 'traitlets', 'cffi') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,37 @@
+"""SECURITY.md's table: every line names a layer that is described and a test that exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "SECURITY.md").read_text("utf-8")
+LAYERS = set(re.findall(r"^\| ([a-z]+) \|", TEXT, re.M))
+ROWS = re.findall(r"^\| (.+?) \| ([a-z, ]+) \| `(.+?)::(.+?)` \|$", TEXT, re.M)
+
+
+@pytest.mark.parametrize(("attack", "layers", "path", "test"), ROWS, ids=lambda text: text[:40])
+def test_a_line_of_the_table_names_a_test(attack: str, layers: str, path: str, test: str) -> None:
+    assert set(layers.split(", ")) <= LAYERS, attack
+    assert re.search(rf"^(async )?def {test}\(", (ROOT / path).read_text("utf-8"), re.M), path
+
+
+def test_every_file_of_attacks_and_faults_is_in_the_table() -> None:
+    named = {path for _, _, path, _ in ROWS}
+    written = {
+        str(file.relative_to(ROOT))
+        for folder in ("escapes", "hostile_worker", "fuzz", "faults")
+        for file in (ROOT / "tests" / folder).glob("test_*.py")
+    }
+    assert written - named == set()
+    assert len(ROWS) > 60
+
+
+def test_the_list_of_system_calls_is_as_long_as_it_says() -> None:
+    from sandbox_kernel.worker.lockdown import _ARCHITECTURES
+
+    counts = {len(calls) for _, calls in _ARCHITECTURES.values()}
+    assert counts == {int(n) for n in re.findall(r"allow-list of (\d+) system calls", TEXT)}

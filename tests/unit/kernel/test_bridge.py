@@ -1,0 +1,217 @@
+"""`%%bridge`: Python becomes exports; SOURCES resolve to JSON, files and bridges."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_kernel.errors import OptionError
+from sandbox_kernel.kernel.bridge import BridgeFailed, bridge_name, load_bridge
+from sandbox_kernel.kernel.workspace import Workspace
+from sandbox_kernel.notebook.interrupts import Guard, Interrupted, guarded
+from sandbox_kernel.notebook.magics import Source, parse_options
+
+
+@pytest.fixture
+def guard() -> Any:
+    before = signal.getsignal(signal.SIGINT)
+    guard = Guard(lambda: None)
+    guard.install()
+    yield guard
+    signal.signal(signal.SIGINT, before)
+
+
+async def load(code: str, guard: Guard, name: str = "fs") -> dict[str, Any]:
+    return dict((await load_bridge(name, code, 1, guard)).exports)
+
+
+async def test_public_functions_and_values_are_exported(guard: Guard) -> None:
+    exports = await load(
+        "import os\nfrom math import pi\nclass Helper: pass\n_private = 1\n"
+        "LIMIT = 10\ndef read(path: str) -> str:\n    return path\nasync def slow(): return 1",
+        guard,
+    )
+    assert list(exports) == ["LIMIT", "read", "slow"]
+
+
+async def test_all_decides_if_it_is_there(guard: Guard) -> None:
+    exports = await load("from math import pi\n__all__ = ['pi']\nx = 1", guard)
+    assert list(exports) == ["pi"]
+
+
+async def test_a_bridge_may_await_at_its_top_level(guard: Guard) -> None:
+    assert await load("import asyncio\nawait asyncio.sleep(0)\nx = 1", guard) == {"x": 1}
+
+
+async def test_its_names_are_those_of_a_real_module(guard: Guard) -> None:
+    code = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass, asdict\n"
+        "@dataclass\nclass _P:\n    x: int\ndef make(): return asdict(_P(1))"
+    )
+    assert (await load(code, guard))["make"]() == {"x": 1}
+
+
+async def test_a_failing_bridge_shows_pythons_traceback_from_the_cell_on(guard: Guard) -> None:
+    with pytest.raises(BridgeFailed) as caught:
+        await load("def f():\n    return 1 / 0\nf()", guard)
+    lines = caught.value.traceback
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1] == '  File "<bridge fs>", line 4, in <module>'
+    assert "    return 1 / 0" in lines
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+
+
+async def test_a_syntax_error_in_a_bridge_is_a_failure_too(guard: Guard) -> None:
+    with pytest.raises(BridgeFailed) as caught:
+        await load("def f(:", guard)
+    assert "SyntaxError" in caught.value.traceback[-1]
+
+
+async def test_a_bridge_that_exits_does_not_take_the_kernel_along(guard: Guard) -> None:
+    with pytest.raises(BridgeFailed):
+        await load("raise SystemExit", guard)
+
+
+@pytest.mark.parametrize("line", ["", "./x", "a b", "https://x"])
+def test_a_bridge_is_named_like_a_package(line: str) -> None:
+    with pytest.raises(OptionError):
+        bridge_name(line)
+    assert bridge_name("@scope/pkg") == "@scope/pkg"
+
+
+def interrupt_soon(guard: Guard) -> None:
+    threading.Timer(0.05, guard.break_in).start()
+
+
+async def test_an_interrupt_reaches_into_a_blocking_bridge(guard: Guard) -> None:
+    interrupt_soon(guard)
+    with pytest.raises(Interrupted):
+        guarded(lambda: time.sleep(20), guard, lambda: None)()
+
+
+async def test_an_interrupt_reaches_into_an_async_bridge_that_blocks(guard: Guard) -> None:
+    async def bad() -> None:
+        await asyncio.sleep(0.01)
+        time.sleep(20)
+
+    interrupt_soon(guard)
+    with pytest.raises(Interrupted):
+        await guarded(bad, guard, lambda: None)()
+
+
+def test_a_signal_outside_of_bridges_raises_nothing(guard: Guard) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.05)
+
+
+async def test_guarded_functions_return_and_raise_as_before(guard: Guard) -> None:
+    async def later(value: int) -> int:
+        await asyncio.sleep(0)
+        if value < 0:
+            raise ValueError(value)
+        return value + 1
+
+    assert guarded(lambda a, b: a + b, guard, lambda: None)(1, 2) == 3
+    assert await guarded(later, guard, lambda: None)(1) == 2
+    assert await guarded(lambda: later(1), guard, lambda: None)() == 2
+    with pytest.raises(ValueError, match="-1"):
+        await guarded(later, guard, lambda: None)(-1)
+
+
+async def test_a_guarded_task_can_be_cancelled(guard: Guard) -> None:
+    seen: list[str] = []
+
+    async def waits() -> None:
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            raise
+
+    task = asyncio.ensure_future(guarded(waits, guard, lambda: None)())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert seen == ["cancelled"]
+
+
+@pytest.fixture
+async def workspace(guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.json").write_text(json.dumps([{"a": 1}]))
+    (tmp_path / "m.ts").write_text("export const m = 1")
+    workspace = Workspace()
+    workspace.bridges["fs"] = await load_bridge("fs", "def read(): return 1\nROOT = '/'", 1, guard)
+    workspace.modules["./kept.ts"] = "export {}"
+    return workspace
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("10", 10),
+        ('"x"', "x"),
+        ("'[1, 2]'", [1, 2]),
+        ("null", None),
+        ("@rows.json", [{"a": 1}]),
+        ("fs.ROOT", "/"),
+        ("12345678901234567890", 12345678901234567000.0),
+    ],
+)
+def test_a_source_is_json_a_file_or_a_bridge(workspace: Workspace, text: str, value: Any) -> None:
+    resolved = workspace.resolve(Source("global", "g", text))
+    assert resolved == value
+    assert type(resolved) is type(value)
+
+
+def test_a_bare_name_means_the_bridge_of_that_name(workspace: Workspace) -> None:
+    exports = workspace.bridges["fs"].exports
+    assert workspace.resolve(Source("import", "fs", None)) is exports
+    assert workspace.resolve(Source("import", "files", "fs")) is exports
+    assert workspace.resolve(Source("global", "fs", None)) is exports
+
+
+def test_modules_come_from_strings_files_and_the_notebook(workspace: Workspace) -> None:
+    assert workspace.resolve(Source("module", "./a.ts", '"export {}"')) == "export {}"
+    assert workspace.resolve(Source("module", "./a.ts", "@m.ts")) == "export const m = 1"
+    assert workspace.resolve(Source("module", "./kept.ts", None)) == "export {}"
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (Source("global", "g", "nope"), "no bridge; known: fs"),
+        (Source("global", "g", "f"), "did you mean fs?"),
+        (Source("global", "g", "fs.reed"), "did you mean read?"),
+        (Source("global", "g", "@none.json"), "cannot read @none.json: No such file"),
+        (Source("global", "g", "@m.ts"), "is no JSON"),
+        (Source("global", "g", "'x'"), 'a string is written "x"'),
+        (Source("import", "i", "[1]"), "must be an object of exports"),
+        (Source("module", "./x.ts", "1"), "must be source text"),
+        (Source("module", "./x.ts", None), "%%module ./x.ts declares one"),
+    ],
+)
+def test_a_source_that_means_nothing_says_why(
+    workspace: Workspace, source: Source, says: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        workspace.resolve(source)
+    assert says in str(caught.value)
+
+
+def test_a_cell_gets_bridges_modules_defaults_and_its_own(workspace: Workspace) -> None:
+    workspace.defaults = parse_options("--global a=1 --memory 1MiB", "kernel")
+    given = workspace.run_options(parse_options("--global b=2 --import x={}", "kernel"))
+    assert set(given["imports"]) == {"fs", "x"}
+    assert given["globals"] == {"a": 1, "b": 2}
+    assert given["modules"] == {"./kept.ts": "export {}"}
+    assert given["memory_limit_bytes"] == 2**20
