@@ -145,8 +145,10 @@ class Notebook:
         self.wait(index, timeout)
 
     def wait(self, index: int, timeout: float = 30) -> None:
+        """Until the cell has ended and its output, which may come after the reply, stands still."""
         prompt = self.cell(index).locator(".jp-InputPrompt").first
         expect(prompt).to_have_text(re.compile(r"\[\d+\]:"), timeout=timeout * 1000)
+        self.page.evaluate(_OUTPUT_STANDS_STILL, index)
 
     def is_running(self, index: int) -> bool:
         return "[*]" in self.cell(index).locator(".jp-InputPrompt").first.inner_text()
@@ -188,6 +190,17 @@ _RUN_CELL = """(index) => {
   panel.content.deselectAll();
   jupyterapp.commands.execute("notebook:run-cell");
 }"""
+# The view of an ended run is drawn anew: whoever clicks in that moment clicks on what is no more.
+_OUTPUT_STANDS_STILL = """(index) => new Promise((resolve) => {
+  const cell = document.querySelectorAll(".jp-Notebook .jp-Cell")[index];
+  const still = () => (observer.disconnect(), resolve());
+  let timer = setTimeout(still, 500);
+  const observer = new MutationObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(still, 500);
+  });
+  observer.observe(cell, { childList: true, subtree: true, characterData: true });
+})"""
 _IS_SAVED = "() => jupyterapp.shell.currentWidget.context.model.dirty === false"
 
 

@@ -65,7 +65,10 @@ function treeItem(store, path, label, outline, level) {
     if (open && !item.lastElementChild.matches("[role=group]")) item.append(inside(store, path, outline, level));
   };
   item.toggle = toggle;
-  line.addEventListener("click", () => toggle(item.getAttribute("aria-expanded") !== "true"));
+  // The focus that a press gives may move the line by a pixel: then the click is the item's, not the line's.
+  item.addEventListener("click", ({ target }) => {
+    if (target === item || line.contains(target)) toggle(item.getAttribute("aria-expanded") !== "true");
+  });
   toggle(store.choices.open.has(path));
   return item;
 }
