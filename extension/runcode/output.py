@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.notebook.clean import clean
-from sandbox_kernel.notebook.show import mimebundle, show
+from sandbox_kernel.notebook.show import mimebundle, show, tree_metadata
 from sandbox_kernel.notebook.table import records_table
 from sandbox_kernel.notebook.view import RunView, Watchable
 from sandbox_kernel.values import Undefined
@@ -50,11 +50,13 @@ def display_result(shell: InteractiveShell, result: CodeExecutionResult) -> None
         shell.display_pub.publish({"text/plain": table})
 
 
-def bundle_of(result: CodeExecutionResult, *_: Any, **__: Any) -> dict[str, Any]:
+def bundle_of(
+    result: CodeExecutionResult, *_: Any, **__: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """How IPython displays a result: as its value, in the style of a JavaScript console."""
     if result.status != "success":
-        return {"text/plain": clean(f"{result.status}: {result.error}")}
-    return mimebundle(result.result)
+        return {"text/plain": clean(f"{result.status}: {result.error}")}, {}
+    return mimebundle(result.result), tree_metadata(result.result)
 
 
 def is_shown(result: CodeExecutionResult) -> bool:

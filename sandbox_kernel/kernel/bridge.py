@@ -20,6 +20,7 @@ from ..errors import OptionError, SandboxError
 from ..notebook.interrupts import Guard
 from ..specifiers import is_bare
 
+_LINE = 90
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -31,8 +32,10 @@ class Bridge:
     exports: Mapping[str, Any]
 
     def summary(self) -> str:
-        """`fs: readFile(path), ROOT`."""
-        return f"{self.name}: {', '.join(signature_of(*each) for each in self.exports.items())}"
+        """`fs: readFile(path), ROOT`, or one export a line where that would be too long."""
+        exports = [signature_of(*each) for each in self.exports.items()]
+        line = f"{self.name}: {', '.join(exports)}"
+        return line if len(line) <= _LINE else "\n  ".join([f"{self.name}:", *exports])
 
 
 class BridgeFailed(Exception):

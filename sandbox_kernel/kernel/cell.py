@@ -18,11 +18,11 @@ CELL_MAGICS = {
 }
 LINE_MAGICS = {
     "defaults": "%defaults OPTIONS: options for every later cell; without any, show them",
-    "bridges": "%bridges: what can be imported, and its exports",
-    "modules": "%modules: the relative modules declared so far",
-    "reset": "%reset [defaults|bridges|modules]: forget them, or everything",
-    "doctor": "%doctor: versions, isolation level, limits, and a self-test that tries to break out",
-    "help": "%help: this list and the options of %%runcode",
+    "bridges": "%bridges: the bridges and their exports",
+    "modules": "%modules: the modules",
+    "reset": "%reset [defaults|bridges|modules]: forget these, or everything",
+    "doctor": "%doctor: versions, isolation, limits, and a self-test that tries to break out",
+    "help": "%help: this page",
 }
 _MAGIC = re.compile(r"(?P<mark>%%?)(?P<name>[A-Za-z_]\w*)?(?P<line>.*)", re.DOTALL)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..errors import OptionError
 from ..notebook.clean import clean
@@ -104,13 +104,27 @@ def _help(_line: str, _workspace: Workspace) -> str:
             "Each cell is an ES module in a fresh sandbox: its default export, or the value of its",
             "last expression, is the result. It reaches only what you lend it.",
             "",
-            *CELL_MAGICS.values(),
-            options_help("kernel"),
-            "  a SOURCE is JSON, @file.json, or the name of a bridge (or BRIDGE.EXPORT)",
+            "On the first line of a cell:",
+            *_aligned(CELL_MAGICS.values()),
             "",
-            *LINE_MAGICS.values(),
+            "On lines of their own, also above code:",
+            *_aligned(LINE_MAGICS.values()),
+            "",
+            "OPTIONS:",
+            options_help("kernel"),
+            "  A SOURCE is JSON, @file.json, or the name of a bridge (or BRIDGE.EXPORT).",
+            "",
+            "For example:",
+            "  %%runcode --global limit=10 --deadline 2s",
+            "  report(limit); export default limit * 2;",
         ]
     )
+
+
+def _aligned(usages: Iterable[str]) -> list[str]:
+    pairs = [usage.split(": ", 1) for usage in usages]
+    width = max(len(usage) for usage, _ in pairs)
+    return [f"  {usage:<{width}}  {meaning}" for usage, meaning in pairs]
 
 
 _COMMANDS: dict[str, Callable[[str, Workspace], str]] = {

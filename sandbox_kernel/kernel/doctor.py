@@ -20,8 +20,15 @@ def report() -> str:
         "versions.jupyter-client": version("jupyter-client"),
     }
     width = max(map(len, facts))
-    lines = [f"{name:<{width}}  {value}" for name, value in sorted(facts.items())]
+    lines = [f"{name:<{width}}  {_told(name, value)}" for name, value in sorted(facts.items())]
     return "\n".join([*lines, "", *_attempts()])
+
+
+def _told(name: str, value: Any) -> str:
+    """Sizes as people say them: 67108864 is 64 MiB."""
+    if name.endswith("_bytes"):
+        return f"{value / 2**20:g} MiB"
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def _attempts() -> list[str]:

@@ -15,7 +15,7 @@ from ..notebook.clean import clean, clean_line
 from ..notebook.failure import Failure, Scene, failure_of
 from ..notebook.interrupts import Guard, bind, guarded
 from ..notebook.magics import CellOptions, parse_options
-from ..notebook.show import mimebundle, show
+from ..notebook.show import mimebundle, show, tree_metadata
 from ..notebook.table import records_table
 from ..run import run_cell
 from ..values import Undefined
@@ -145,7 +145,9 @@ def _conclude(result: CodeExecutionResult, scene: Scene, running: RunningCell, n
     if table is not None:
         running.publish("display_data", {"data": {"text/plain": table}, "metadata": {}})
     data: Mapping[str, Any] = mimebundle(result.result)
-    running.publish("execute_result", {"execution_count": number, "data": data, "metadata": {}})
+    metadata = tree_metadata(result.result)
+    content = {"execution_count": number, "data": data, "metadata": metadata}
+    running.publish("execute_result", content)
 
 
 def _terminated(reason: str) -> Failure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,7 @@ _FRAME = re.compile(
 _MAX_FRAMES = 12
 _MAX_MESSAGE = 4000
 _MAX_NAME = 200
-_LINE_ROOM = 90  # characters of a source line around the caret
+_LINE_ROOM = 90  # characters of a source line around the caret, and of a line of a hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +64,20 @@ def failure_of(result: CodeExecutionResult, scene: Scene) -> Failure:
     lines += _frames(error, scene)
     hint = hint_for(result.status, error, scene.imports, scene.modules, scene.globals, scene.face)
     if hint:
-        lines += ["", *f"hint: {clean(hint)}".replace("\n", "\n      ").split("\n")]
+        lines += ["", *_folded(f"hint: {clean(hint)}")]
     return Failure(name, message, "\n".join(lines).split("\n"))
 
 
 def _cut(message: str) -> str:
     left = len(message) - _MAX_MESSAGE
     return message if left <= 0 else f"{message[:_MAX_MESSAGE]}… ({left} more characters)"
+
+
+def _folded(hint: str) -> list[str]:
+    """Lines that fit a page, all but the first behind the word."""
+    fold = textwrap.TextWrapper(_LINE_ROOM, break_long_words=False, break_on_hyphens=False)
+    lines = [part for line in hint.split("\n") for part in fold.wrap(line)]
+    return [lines[0], *(f"      {line}" for line in lines[1:])]
 
 
 def _place(error: CodeExecutionError, scene: Scene) -> list[str]:
@@ -91,7 +99,7 @@ def _place(error: CodeExecutionError, scene: Scene) -> list[str]:
 def _quote_line(line: str, column: int | None) -> tuple[str, str]:
     """A line cut to the caret's surroundings, and the caret as far in as the screen shows it."""
     at = min((column or 1) - 1, len(line))
-    start = max(0, at - _LINE_ROOM // 2) if len(line) > _LINE_ROOM else 0
+    start = max(0, min(at - _LINE_ROOM // 2, len(line) - _LINE_ROOM))
     before = ("…" if start else "") + _shown(line[start:at])
     after = _shown(line[at : start + _LINE_ROOM])
     ending = "…" if start + _LINE_ROOM < len(line) else ""

@@ -14,10 +14,10 @@ _NOT_DEFINED = re.compile(r"'?([A-Za-z_$][\w$]*)'? is not defined")
 _NO_EXPORT = re.compile(r"export(?: named)? '([^']+)'")
 
 _TIMER = "async def sleep(ms): await asyncio.sleep(ms / 1000)"
-_FETCH = (
-    "async def fetch_text(url): return await asyncio.to_thread("
-    "lambda: urllib.request.urlopen(url).read().decode())"
-)
+# One site, not any: urlopen reads file: URLs as well, and the guest chooses the argument.
+_FETCH = """def _get(url): return urllib.request.urlopen(url).read().decode()
+async def fetch_text(path):
+    return await asyncio.to_thread(_get, "https://example.org/" + path)"""
 _HOST_NAMES = {
     "setTimeout": ("no timers", "timers", "sleep", "asyncio", _TIMER),
     "setInterval": ("no timers", "timers", "sleep", "asyncio", _TIMER),

@@ -17,7 +17,7 @@ from typing import Any
 from ..values import GuestError, JSMap, Opaque, Undefined
 from .clean import clean, clean_line
 from .numbers import spell_number
-from .show import show
+from .render import quote, show
 
 DEPTH = 8
 BREADTH = 60
@@ -97,10 +97,12 @@ def _structure(value: Any, budget: _Budget) -> list[Any]:
             return _filled("array", title, enumerate(value), len(value), budget)
 
 
-def _key(key: Any) -> str:
-    if isinstance(key, str):
-        return clean_line(key if len(key) <= 200 else f"{key[:200]}…")
-    return str(outline(key)[1])
+def _key(key: Any, kind: str) -> str:
+    """In quotes if it is a string in a map, whose keys may be anything."""
+    if not isinstance(key, str):
+        return str(outline(key)[1])
+    cut = key if len(key) <= 200 else f"{key[:200]}…"
+    return quote(cut) if kind == "map" else clean_line(cut)
 
 
 def _filled(
@@ -110,5 +112,5 @@ def _filled(
     for key, item in islice(items, BREADTH):
         if budget.nodes <= 0:
             break
-        entries.append([_key(key), outline(item, budget)])
+        entries.append([_key(key, kind), outline(item, budget)])
     return [kind, title, entries, size - len(entries)]

@@ -16,11 +16,12 @@ from ..values import GuestError
 from .clean import clean, is_clean
 from .numbers import spell_number
 from .render import error_line, quote, show
-from .table import text_table
+from .table import are_records, text_table
 
-__all__ = ["console_line", "mimebundle", "quote", "show"]
+__all__ = ["console_line", "mimebundle", "quote", "show", "tree_metadata"]
 
 _DIRECTIVE = re.compile(r"%[sdifjoOc%]")
+_OPEN_NODES = 40
 
 
 def console_line(log: CodeExecutionLog) -> str:
@@ -106,11 +107,20 @@ def mimebundle(value: Any) -> dict[str, Any]:
     return bundle
 
 
+def tree_metadata(value: Any) -> dict[str, Any]:
+    """How JupyterLab draws the JSON of a result: a small tree open, so that the value is seen.
+
+    Records have a table above; their tree stays folded.
+    """
+    small = isinstance(value, list | dict) and _JSONCheck(_OPEN_NODES).holds(value, 200)
+    return {"application/json": {"expanded": True}} if small and not are_records(value) else {}
+
+
 class _JSONCheck:
     """Whether JSON says a value in full, in few enough words for a page to draw as a tree."""
 
-    def __init__(self) -> None:
-        self._nodes = 50_000
+    def __init__(self, nodes: int = 50_000) -> None:
+        self._nodes = nodes
         self._characters = 1_000_000
 
     def holds(self, value: Any, depth: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from ..values import JSMap, Opaque
@@ -13,6 +14,8 @@ MAX_ROWS = 1000
 _MAX_RESULT_ROWS = 100
 _MAX_COLUMNS = 50
 _MAX_CELL = 200
+_MAX_WIDTH = 100  # what a notebook has room for; a wider table would be folded
+_MIN_WIDTH = 8  # of a column that is cut
 _INDEX = "(index)"
 _VALUES = "Values"
 
@@ -41,11 +44,14 @@ def text_table(
 
 def records_table(value: Any, show: Show) -> str | None:
     """The table of an array of flat records, which a result shows besides; else None."""
+    return text_table(value, show, max_rows=_MAX_RESULT_ROWS) if are_records(value) else None
+
+
+def are_records(value: Any) -> bool:
+    """An array of flat records, at least one."""
     if not isinstance(value, list | tuple) or not value:
-        return None
-    if not all(is_flat_record(row) for row in value):
-        return None
-    return text_table(value, show, max_rows=_MAX_RESULT_ROWS)
+        return False
+    return all(is_flat_record(row) for row in value)
 
 
 def is_flat_record(value: Any) -> bool:
@@ -108,7 +114,9 @@ def _fit(cell: str) -> str:
 
 
 def _draw(lines: Sequence[Sequence[str]]) -> str:
-    widths = [max(display_width(cell) for cell in column) for column in zip(*lines, strict=True)]
+    widths = _narrowed(
+        [max(display_width(cell) for cell in column) for column in zip(*lines, strict=True)]
+    )
     rule = ["─" * (width + 2) for width in widths]
     drawn = [_line(line, widths) for line in lines]
     top, middle, bottom = (
@@ -117,12 +125,26 @@ def _draw(lines: Sequence[Sequence[str]]) -> str:
     return "\n".join([top, drawn[0], middle, *drawn[1:], bottom])
 
 
+def _narrowed(widths: list[int]) -> list[int]:
+    """The widest columns cut alike until the table fits; as they are if that cannot be."""
+    room = _MAX_WIDTH - 3 * len(widths) - 1
+    for most in range(max(widths), _MIN_WIDTH - 1, -1):
+        if sum(min(width, most) for width in widths) <= room:
+            return [min(width, most) for width in widths]
+    return widths
+
+
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (
-        f" {cell}{' ' * (width - display_width(cell))} "
-        for cell, width in zip(cells, widths, strict=True)
-    )
+    padded = (f" {_padded(cell, width)} " for cell, width in zip(cells, widths, strict=True))
     return f"│{'│'.join(padded)}│"
+
+
+def _padded(cell: str, width: int) -> str:
+    """Exactly so wide, with an ellipsis where something had to go."""
+    if display_width(cell) > width:
+        reached = accumulate(map(display_width, cell))
+        cell = "".join(c for c, end in zip(cell, reached, strict=True) if end < width) + "…"
+    return cell + " " * (width - display_width(cell))
 
 
 def display_width(text: str) -> int:

@@ -173,7 +173,7 @@ def test_line_magics_may_stand_above_code(kernel: Client) -> None:
 
 def test_doctor_tells_versions_isolation_and_limits(kernel: Client) -> None:
     report = kernel.run("%doctor").stdout
-    for word in ("quickjs-ng", "isolation", "ipykernel", "limits."):
+    for word in ("quickjs-ng", "isolation", "ipykernel", "limits.", "64 MiB"):
         assert word in report
     assert "attempts to break out, 0 succeeded" in report
 

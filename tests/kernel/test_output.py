@@ -126,3 +126,18 @@ def test_output_before_an_error_comes_before_it(kernel: Client) -> None:
 def test_a_very_long_line_is_not_lost(kernel: Client) -> None:
     done = kernel.run("console.log('x'.repeat(1000000) + 'end')")
     assert len(done.stdout) == 1_000_004
+
+
+def test_a_bridge_with_a_long_summary_has_a_line_for_each_export(kernel: Client) -> None:
+    source = "%%bridge wide\ndef first(argument: str, another: int) -> str: ...\n"
+    source += "def second(argument: str, another: int) -> str: ...\nLIMIT = 5"
+    assert kernel.run(source).stdout == (
+        "wide:\n  first(argument: str, another: int) -> str\n"
+        "  second(argument: str, another: int) -> str\n  LIMIT\n"
+    )
+    kernel.run("%reset")
+
+
+def test_a_small_tree_is_drawn_open(kernel: Client) -> None:
+    (shown,) = kernel.run("export default { a: { b: 1 } }").all("execute_result")
+    assert shown["metadata"] == {"application/json": {"expanded": True}}

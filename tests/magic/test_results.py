@@ -112,3 +112,9 @@ def test_nothing_the_sandbox_says_is_an_escape_or_reorders_text(notebook: Python
             # repr doubles the backslash of what was spelled out, and not of the character itself
             assert character not in said.replace("\\\\", ""), (body, character)
         assert "text/html" not in said
+
+
+def test_a_small_tree_is_drawn_open(notebook: PythonNotebook) -> None:
+    outcome = notebook.run("%%runcode\n({ a: { b: 1 } })").check()
+    (shown,) = outcome.contents("execute_result")
+    assert shown["metadata"] == {"application/json": {"expanded": True}}

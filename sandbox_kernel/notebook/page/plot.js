@@ -32,7 +32,9 @@ class Plot {
     const path = places.map(([x, y], at) => `${at ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(2)}`).join("");
     this.line.setAttribute("d", path);
     this.area.setAttribute("d", `${path}V${PLOT.height}H0Z`);
-    this.dot.style.top = `${((places.at(-1)[1] + 3) / (PLOT.height + 6)) * 100}%`;
+    const level = `${((places.at(-1)[1] + 3) / (PLOT.height + 6)) * 100}%`;
+    this.dot.style.top = level;
+    this.last.style.top = level;
     setText(this.low, low);
     setText(this.high, high);
     setText(this.last, last);

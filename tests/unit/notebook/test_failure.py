@@ -49,6 +49,13 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
     assert max(map(len, lines)) < 120
 
 
+def test_as_much_of_a_line_is_shown_as_fits() -> None:
+    scene = Scene("cell-1.ts", "begin" + "-" * 88 + "end")
+    lines = told(scene=scene, name="E", message="m", line=1, column=94, filename="cell-1.ts")
+    assert caret_points_at(lines) == "end"
+    assert len(lines[-2].split("| ")[1]) > 90
+
+
 def test_a_position_outside_the_text_shows_no_line() -> None:
     assert told(name="E", message="m", line=99, column=1)[-1] == "  cell-1.ts:99:1"
 
@@ -107,6 +114,16 @@ def test_a_link_error_names_its_specifier() -> None:
 )
 def test_missing_names_get_a_hint(message: str, hint: str) -> None:
     assert hint in "\n".join(told(name="ReferenceError", message=message))
+
+
+@pytest.mark.parametrize("face", ["kernel", "magic"])
+def test_hints_fit_a_page_and_lend_no_whole_network(face: Any) -> None:
+    many = {f"./some/module-{at}.ts": "" for at in range(20)}
+    scene = Scene("cell-1.ts", "", modules=many, face=face)
+    fetch = told(scene=scene, name="ReferenceError", message="fetch is not defined")
+    link = told("link_error", scene, name="LinkError", message="m", specifier="x")
+    assert max(map(len, [*fetch, *link])) <= 96
+    assert any("https://example.org/" in line for line in fetch)
 
 
 def test_the_magics_hint_speaks_of_options() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sandbox_kernel.contract import CodeExecutionLog
 from sandbox_kernel.notebook.clean import clean, clean_line, is_clean
 from sandbox_kernel.notebook.numbers import spell_number
-from sandbox_kernel.notebook.show import console_line, mimebundle, show
-from sandbox_kernel.notebook.table import records_table
+from sandbox_kernel.notebook.show import console_line, mimebundle, show, tree_metadata
+from sandbox_kernel.notebook.table import display_width, records_table
 from sandbox_kernel.values import (
     ArrayBuffer,
     BigInt,
@@ -235,3 +235,24 @@ def test_a_table_of_very_many_records_is_cut_with_a_count() -> None:
     table = records_table([{"a": i} for i in range(150)], show)
     assert table is not None
     assert table.endswith("... 50 more rows")
+
+
+def test_a_table_fits_a_page() -> None:
+    rows = [
+        {"id": 1, "text": "x" * 300, "more": "y" * 80},
+        {"id": 2, "text": "日本" * 90, "more": ""},
+    ]
+    for table in (records_table(rows, show), log(rows, method="table").rstrip("\n")):
+        assert table is not None
+        widths = {display_width(line) for line in table.split("\n")}
+        assert len(widths) == 1
+        assert max(widths) <= 100
+        assert "…" in table
+        assert "│ 1  │" in table  # what is narrow is whole
+
+
+def test_a_small_tree_is_drawn_open_and_one_beside_its_table_is_not() -> None:
+    assert tree_metadata({"a": {"b": [1, 2]}}) == {"application/json": {"expanded": True}}
+    assert tree_metadata([{"a": 1}, {"a": 2}]) == {}
+    assert tree_metadata({"a": list(range(1000))}) == {}
+    assert tree_metadata("text") == {}
