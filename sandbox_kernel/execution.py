@@ -65,25 +65,12 @@ class CodeExecution:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             self._thread = threads.borrow()
-            self._start_on_thread(backend, job, self._thread.loop)
-        else:
+            loop = self._thread.loop
+        try:
             self._active = backend.start(job, self, loop)
-
-    def _start_on_thread(self, backend: Backend, job: Job, loop: asyncio.AbstractEventLoop) -> None:
-        started = threading.Event()
-        failure: list[BaseException] = []
-
-        def start() -> None:
-            try:
-                self._active = backend.start(job, self, loop)
-            except BaseException as error:
-                failure.append(error)
-            started.set()
-
-        loop.call_soon_threadsafe(start)
-        started.wait()
-        if failure:
-            raise failure[0]
+        except BaseException:
+            self._give_back_thread()
+            raise
 
     # -- what people call
 
@@ -185,8 +172,12 @@ class CodeExecution:
         with self._lock:
             self._result = result
         self._wake()
-        if self._thread is not None:
-            threads.give_back(self._thread)
+        self._give_back_thread()
+
+    def _give_back_thread(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            threads.give_back(thread)
 
     def _wake_when_settled(self, waker: Callable[[], None]) -> None:
         def again() -> None:

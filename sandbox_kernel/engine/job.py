@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +11,7 @@ from ..contract import CodeExecutionError, CodeExecutionLog, CodeExecutionOption
 from ..errors import SerializationError
 from ..values import undefined
 from ..wire.frame import Buffer
+from ..wire.order import Order
 from ..wire.values import encode
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class ActiveRun(Protocol):
 class Backend(Protocol):
     """Whatever can execute runs: the local `Engine`, or another place that keeps this contract."""
 
-    def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun: ...
+    def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
+        """From any thread; whatever the guest says is told on `loop`'s own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,31 +76,30 @@ class Job:
         values = _encode_lent(options, bridges, attachments)
         return cls(source, options, bridges, values, attachments, interactive, demand_export)
 
-    def text(self, default_memory_limit: int) -> bytes:
+    def order(self, default_memory_limit: int) -> bytes:
         """The RUN message."""
         options = self.options
-        builtins = ["report"] if options.report is not None else []
-        builtins.append("console")
-        return json.dumps(
-            {
-                "source": self.source,
-                "filename": options.filename,
-                "language": options.language,
-                "modules": dict(options.modules),
-                "imports": {key: list(names) for key, names in options.imports.items()},
-                "globals": list(options.globals),
-                "builtins": [name for name in builtins if name not in options.globals],
-                "fn": options.execute.fn,
-                "memory_limit": options.memory_limit_bytes or default_memory_limit,
-                "interactive": self.interactive,
-                "demand_export": self.demand_export,
-                "values": self.values,
-            }
-        ).encode()
+        builtins = ("report", "console") if options.report is not None else ("console",)
+        return Order(
+            source=self.source,
+            filename=options.filename,
+            language=options.language,
+            modules=dict(options.modules),
+            imports={key: list(names) for key, names in options.imports.items()},
+            globals=list(options.globals),
+            builtins=tuple(name for name in builtins if name not in options.globals),
+            fn=options.execute.fn,
+            memory_limit=options.memory_limit_bytes or default_memory_limit,
+            interactive=self.interactive,
+            demand_export=self.demand_export,
+            values=self.values,
+        ).pack()
 
 
 def _encode_lent(options: CodeExecutionOptions, bridges: Bridges, attachments: list[Buffer]) -> str:
     """Imports, globals and arguments as one value, so that what they share stays shared."""
+    if not (options.imports or options.globals or options.execute.args):
+        return ""
     lent = [
         [list(exports.values()) for exports in options.imports.values()],
         list(options.globals.values()),

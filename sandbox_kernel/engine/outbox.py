@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 
 from ..wire.frame import Buffer
+from .threads import on_loop
 
 
 class Outbox:
@@ -72,6 +73,10 @@ class Outbox:
         self._rest = data[sent:]
         if len(self._rest) and not self._writing:
             self._writing = True
+            on_loop(self._loop, self._wait_until_writable)
+
+    def _wait_until_writable(self) -> None:
+        if not self._closed:
             self._loop.add_writer(self._socket, self._on_writable)
 
     def _on_writable(self) -> None:
@@ -88,5 +93,5 @@ class Outbox:
 
     def close(self) -> None:
         self._closed = True
-        if not self._loop.is_closed():
+        if self._writing and not self._loop.is_closed():
             self._loop.remove_writer(self._socket)

@@ -65,7 +65,7 @@ class WorkerPool:
     # -- the backend's interface
 
     def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
-        """Called on `loop`'s own thread."""
+        """From any thread; the run's conversation is held on `loop`'s own."""
         from .session import Session, inside_a_run
 
         if self.require_isolation and not filters_system_calls():
@@ -131,7 +131,7 @@ class WorkerPool:
         )
 
     def _assign(self, session: Session) -> None:
-        """On the session's loop: a spare if there is one, the next forked worker otherwise."""
+        """A spare if there is one, the next forked worker otherwise."""
         if self._heir is not None:
             self._heir._assign(session)
             return

@@ -1,5 +1,5 @@
-"""One run's conversation with its worker. Lives on one event loop; only `terminate` may come from
-another thread. Every frame is hostile: a worker that says anything unexpected is killed.
+"""One run's conversation with its worker. Lives on one event loop; only `attach` and `terminate`
+may come from another thread. Every frame is hostile: a worker that says anything unexpected is killed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from .heard import failure_of, log_of
 from .job import Job, Listener, Outcome
 from .limits import Limits
 from .outbox import Outbox
+from .threads import on_loop
 from .worker import Worker
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
@@ -84,19 +85,23 @@ class Session:
                 return False
             self._worker = worker
         worker.limit_address_space(self._limits.address_space(self._memory_limit))
-        text = self._job.text(self._limits.default_memory_bytes)
+        order = self._job.order(self._limits.default_memory_bytes)
         cap = self._limits.output_bytes
         self._outbox = Outbox(self.loop, worker.socket, cap, self._on_overflow)
         try:
-            self._outbox.post(pack(messages.RUN, 0, 0, text, self._job.attachments), now=True)
+            self._outbox.post(pack(messages.RUN, 0, 0, order, self._job.attachments), now=True)
         except OSError:
             self._worker = self._outbox = None
             return False
-        self.loop.add_reader(worker.socket, self._context.copy().run, self._on_readable)
-        self._schedule_awaitables()
+        on_loop(self.loop, self._listen, worker)
         if self._terminated:
             worker.kill()
         return True
+
+    def _listen(self, worker: Worker) -> None:
+        if not self._ended:
+            self.loop.add_reader(worker.descriptor, self._context.copy().run, self._on_readable)
+            self._schedule_awaitables()
 
     # -- receiving
 
@@ -366,7 +371,7 @@ class Session:
 
     def _on_end_of_stream(self) -> None:
         assert self._worker is not None
-        self.loop.remove_reader(self._worker.socket)
+        self.loop.remove_reader(self._worker.descriptor)
         if self._terminated:
             self._end_terminated(None)
             return
@@ -465,20 +470,18 @@ class Session:
 
     def _release(self) -> None:
         """Lets go of the worker and of everything that waited for it."""
-        worker = self._worker
-        on_loop = _is_current(self.loop)
-        if worker is not None:
-            worker.kill()
-        if on_loop or self.loop.is_closed() or not self.loop.is_running():
+        if self._worker is not None:
+            self._worker.kill()
+        if self.loop.is_closed() or not self.loop.is_running():
             self._release_on_loop()
         else:
-            self.loop.call_soon_threadsafe(self._release_on_loop)
+            on_loop(self.loop, self._release_on_loop)
 
     def _release_on_loop(self) -> None:
         worker = self._worker
         if not self.loop.is_closed():
             if worker is not None:
-                self.loop.remove_reader(worker.socket)
+                self.loop.remove_reader(worker.descriptor)
             for task in self._tasks | self._sinks:
                 task.cancel()
         self._guests.close()
@@ -489,13 +492,6 @@ class Session:
 
 
 _ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)
-
-
-def _is_current(loop: asyncio.AbstractEventLoop) -> bool:
-    try:
-        return asyncio.get_running_loop() is loop
-    except RuntimeError:
-        return False
 
 
 def _raise(error: BaseException) -> None:

@@ -8,8 +8,18 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from ..errors import EngineError
+
+
+def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:
+    """At once on the loop's own thread, soon from any other."""
+    if asyncio._get_running_loop() is loop:
+        function(*args)
+    else:
+        loop.call_soon_threadsafe(function, *args)
 
 
 class LoopThread:

@@ -22,6 +22,7 @@ class Worker:
 
     def __init__(self, connection: socket.socket, pid: int, pidfd: int | None) -> None:
         self.socket = connection
+        self.descriptor = connection.fileno()  # event loops look sockets up by their lengthy repr
         self.pid = pid
         self._pidfd = pidfd
         self._lock = threading.Lock()

@@ -28,7 +28,8 @@ from .realm import REHEARSAL, Realm
 from .typescript import warm
 
 _UNWANTED_MILLISECONDS = 20  # without a job, after which a worker takes the time to prepare
-_QUIET_MILLISECONDS = 200  # without a request, after which the zygote takes the time to rehearse
+_QUIET_MILLISECONDS = 100  # without a request, after which the zygote takes the time to rehearse
+_FORKS_BEFORE_REHEARSAL = 8  # it does not wait for quiet for ever
 
 
 def main(control_descriptor: int, cpu_seconds: int) -> None:
@@ -54,6 +55,8 @@ class Zygote:
     def __init__(self, control: socket.socket, cpu_seconds: int) -> None:
         self._control = control
         self._claims: list[prefault.Range] = []
+        self._rehearsed = False
+        self._forks = 0
         self._realm = Realm(Compiler())
         self._lockdown = Lockdown(cpu_seconds)
         warm()
@@ -70,12 +73,11 @@ class Zygote:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(wake, select.POLLIN)
-        quiet: int | None = _QUIET_MILLISECONDS
         try:
             while True:
-                ready = poll.poll(quiet)
-                if not ready:
-                    self._claims, quiet = prefault.learn(self._rehearse), None
+                ready = poll.poll(None if self._rehearsed else _QUIET_MILLISECONDS)
+                if not self._rehearsed and (not ready or self._forks >= _FORKS_BEFORE_REHEARSAL):
+                    self._rehearse()
                 for descriptor, _ in ready:
                     if descriptor == wake.fileno():
                         wake.recv(4096)
@@ -86,12 +88,17 @@ class Zygote:
             signal.set_wakeup_fd(-1)  # before its socket goes
 
     def _rehearse(self) -> None:
-        """What a worker does, on a job of our own; in a child, for the sake of `prefault`."""
-        ours, theirs = socket.socketpair()
-        channel = Channel(theirs)
-        self._realm.adopt(channel, os.urandom(8))
-        ours.sendall(b"".join(pack(messages.RUN, 0, 0, REHEARSAL)))
-        self._realm.run(channel.receive())
+        """Does what a worker does, on a job of our own.
+
+        First here, in a realm that nobody will use: what is made only once, such as functions of
+        the binding and specialised bytecode, is then shared rather than made in every worker.
+        Then in a child, to learn which pages a worker writes to.
+        """
+        self._rehearsed = True
+        self._spent_realm = _run_rehearsal(Realm(Compiler()))  # freed, it would leave holes to fill
+        gc.collect()
+        gc.freeze()
+        self._claims = prefault.learn(lambda: _run_rehearsal(self._realm))
 
     def _fork_as_asked(self) -> bool:
         data, ancillary, _, _ = self._control.recvmsg(1, socket.CMSG_SPACE(4))
@@ -103,6 +110,7 @@ class Zygote:
         return True
 
     def _fork(self, descriptor: int) -> None:
+        self._forks += 1
         parent = os.getpid()
         pid = os.fork()
         if not pid:
@@ -150,6 +158,16 @@ class Zygote:
         except BaseException:
             os._exit(messages.EXIT_INTERNAL)
         os._exit(0)
+
+
+def _run_rehearsal(realm: Realm) -> Realm:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        channel = Channel(theirs)
+        realm.adopt(channel, os.urandom(8))
+        ours.sendall(b"".join(pack(messages.RUN, 0, 0, REHEARSAL)))
+        realm.run(channel.receive())
+    return realm
 
 
 if __name__ == "__main__":

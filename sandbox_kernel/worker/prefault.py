@@ -24,7 +24,7 @@ _MOST_PAGES = 1024
 Range = tuple[int, int]
 
 
-def learn(rehearse: Callable[[], None]) -> list[Range]:
+def learn(rehearse: Callable[[], object]) -> list[Range]:
     """The ranges that a forked child wrote to while it rehearsed."""
     reading, writing = os.pipe()
     pid = os.fork()

@@ -169,7 +169,11 @@ class Context:
 
     def evaluate(self, bytecode: bytes) -> Value:
         """Runs a script; its completion value."""
-        return self._checked(C.JS_EvalFunction(self.context, self.read(bytecode)))
+        return self.run(self.read(bytecode))
+
+    def run(self, script: Value) -> Value:
+        """Runs a script that was read, once."""
+        return self._checked(C.JS_EvalFunction(self.context, script))
 
     def read(self, bytecode: bytes) -> Value:
         return self._checked(C.JS_ReadObject(self.context, bytecode, len(bytecode), _BYTECODE))

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Sequence
 from os.path import dirname, join
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import EngineError
 from ..wire import messages
 from ..wire.frame import Frame
+from ..wire.order import Order
 from .channel import Channel
 from .modules import Graph, LinkError, shown
 from .positions import Position, Sources
@@ -46,36 +47,10 @@ def _script(name: str) -> str:
         return file.read()
 
 
-class Job(NamedTuple):
-    """What the host wants run; values stay encoded, they are the realm's to decode."""
-
-    source: str
-    filename: str
-    language: str
-    modules: dict[str, str]
-    imports: dict[str, list[str]]
-    globals: list[str]
-    builtins: list[str]
-    fn: str
-    memory_limit: int
-    interactive: bool
-    demand_export: bool
-    values: str
-
-    @classmethod
-    def of(cls, frame: Frame) -> Job:
-        return cls(**json.loads(bytes(frame.text)))
-
-    @property
-    def wants_last_expression(self) -> bool:
-        """Whether the last expression may stand for a default export that the source lacks."""
-        return self.interactive and not self.demand_export and self.fn == "default"
-
-
-REHEARSAL = json.dumps(
-    Job("export default 1", "<host>", "javascript", {}, {}, [], ["console"], "default", 1 << 26,
-        False, True, "P[[],[],[]]")._asdict()
-).encode()  # fmt: skip
+REHEARSAL = Order(
+    "export default 1 as number", "<host>", "typescript", {}, {}, [], ("console",), "default", 1 << 26,
+    False, True, "",
+).pack()  # fmt: skip
 
 
 class Failure(Exception):
@@ -139,7 +114,9 @@ class Realm:
         js.on_rejection(self._on_rejection)
         js.on_import(self._resolve, self._load)
         self._console = js.call(self._entry("builtins"), js.string(b"console"))
-        self._binders = {names: self._compile_binder(names) for names in _USUAL_BUILTINS}
+        self._binders = {names: js.read(self._compile_binder(names)) for names in _USUAL_BUILTINS}
+        self._lent: dict[str, list[Value]] = {}
+        self._no_args = js.array(())
         self._heap_base = js.heap_size()
         self._reseed = js.reseeder()
         if self._reseed is None:
@@ -354,7 +331,7 @@ class Realm:
     # -- the run
 
     def run(self, frame: Frame) -> None:
-        job = Job.of(frame)
+        job = Order.unpack(bytes(frame.text))
         js = self._js
         self._compiler.begin(job.memory_limit + _HEADROOM)
         self._heap_limit = self._heap_base + job.memory_limit
@@ -371,7 +348,7 @@ class Realm:
     def _heap_kilobytes(self) -> int:
         return self._heap_now() // 1024 if self._heap_now is not None else 0
 
-    def _finish(self, value: Value, job: Job) -> None:
+    def _finish(self, value: Value, job: Order) -> None:
         js = self._js
         lenient = js.boolean(job.interactive)
         text = js.bytes_of(js.call(self._entry("encodeResult"), value, lenient))
@@ -392,7 +369,7 @@ class Realm:
         self._channel.post(messages.FAILED, self._heap_kilobytes(), 0, text)
         self._channel.flush()
 
-    def _evaluate(self, job: Job, frame: Frame) -> Value:
+    def _evaluate(self, job: Order, frame: Frame) -> Value:
         js = self._js
         self._graph = Graph(job.filename, job.modules, job.imports)
         args = self._install(job, frame)
@@ -408,9 +385,13 @@ class Realm:
         call = js.boolean(not entry.shows_last)
         return self._await(js.call(self._entry("execute"), namespace, name, args, call))
 
-    def _install(self, job: Job, frame: Frame) -> Value:
+    def _install(self, job: Order, frame: Frame) -> Value:
         """Decodes what was lent; makes the globals; returns the arguments."""
         js = self._js
+        builtins = [self._builtin(name) for name in job.builtins]
+        if not job.values:
+            self._bind(job.builtins, builtins)
+            return self._no_args
         text = js.string(job.values.encode())
         lent = js.call(self._decode, text, self._buffers(frame))
         imports, bindings, args = (js.element(lent, index) for index in range(3))
@@ -419,8 +400,7 @@ class Realm:
             for at, (specifier, names) in enumerate(job.imports.items())
         }
         values = [js.element(bindings, i) for i in range(len(job.globals))]
-        values += [self._builtin(name) for name in job.builtins]
-        self._bind((*job.globals, *job.builtins), values)
+        self._bind((*job.globals, *job.builtins), values + builtins)
         return args
 
     def _builtin(self, name: str) -> Value:
@@ -436,14 +416,14 @@ class Realm:
         js = self._js
         target = js.global_object()
         js.set_field(target, _HANDOVER, js.array(values))
-        js.evaluate(self._binders.get(names) or self._compile_binder(names))
+        js.run(self._binders.get(names) or js.read(self._compile_binder(names)))
         js.delete_field(target, _HANDOVER)
 
     def _compile_binder(self, names: tuple[str, ...]) -> bytes:
         made = ",".join(f"{name}=this['\\x01'][{i}]" for i, name in enumerate(names))
         return self._compiler.compile(f"const {made}".encode(), "<host>", module=False)
 
-    def _prepare(self, source: str, filename: str, job: Job | None) -> Prepared:
+    def _prepare(self, source: str, filename: str, job: Order | None) -> Prepared:
         try:
             prepared = prepare(
                 source,
