@@ -30,9 +30,10 @@ from .threads import on_loop
 from .worker import Worker
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
-# After a synchronous answer the guest often asks again at once: looking for that for a moment is
-# cheaper than going through the event loop, if there is a processor for the guest meanwhile.
-_LINGER_SECONDS = 60e-6 if (os.cpu_count() or 1) > 1 else 0.0
+# After a synchronous answer the guest often asks again at once. Looking for that for a moment is
+# cheaper than to sleep and be woken, if there is a processor for the guest meanwhile; it is done
+# for as long as the guest is as quick as that.
+_LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _EXIT_NOTICE_SECONDS = 2.0
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
 
@@ -63,6 +64,7 @@ class Session:
         self._reader = FrameReader(limits.message_bytes)
         self._outbox: Outbox | None = None
         self._linger_until = 0.0
+        self._answered_at = monotonic()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._sinks: set[asyncio.Task[Any]] = set()
         self._guests = Guests(loop, self._call_guest)
@@ -233,6 +235,7 @@ class Session:
         if mode == messages.ASYNC:
             self._start_answer(frame.a, function, args)
             return
+        asked_soon = monotonic() - self._answered_at < _LINGER_SECONDS
         try:
             value = self._run_blocking(function, args)
         except BaseException as error:
@@ -244,7 +247,8 @@ class Session:
             self._await_answer(frame.a, value, wanted=mode == messages.SYNC)
         elif mode == messages.SYNC:
             self._return(frame.a, value, now=True)
-            self._linger_until = monotonic() + _LINGER_SECONDS
+            self._answered_at = monotonic()
+            self._linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
 
     def _run_blocking(self, function: Callable[..., Any], args: list[Any]) -> Any:
         self._blocked = True

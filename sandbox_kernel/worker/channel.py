@@ -12,6 +12,8 @@ from ..wire.frame import Buffer, Frame, FrameReader, pack
 
 _GATHER_BYTES = 1 << 16
 _GATHER_SECONDS = 0.004
+# A host that answers at once is not slept for: to be woken takes longer than to look again.
+_LOOK_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _UNCAPPED = (1 << 32) - 1  # the worker trusts its host
 
 
@@ -26,6 +28,7 @@ class Channel:
         self._gathered_bytes = 0
         self._attached = False
         self._flushed_at = 0.0
+        self._host_is_quick = True
 
     def post(
         self, kind: int, a: int = 0, b: int = 0, text: bytes = b"", attachments: Sequence[Any] = ()
@@ -72,19 +75,34 @@ class Channel:
             except OSError:
                 os._exit(0)  # the host is gone, and so is the reason to live
 
+    def receive_answer(self) -> Frame:
+        """The next message of the host, which is about to send one."""
+        asked_at = monotonic()
+        self.flush()
+        while self._host_is_quick and not self._arrived and monotonic() < asked_at + _LOOK_SECONDS:
+            self._take(socket.MSG_DONTWAIT)
+        frame = self.receive()
+        self._host_is_quick = monotonic() < asked_at + _LOOK_SECONDS
+        return frame
+
     def receive(self) -> Frame:
         """The next message of the host; there is nothing else to do until it comes."""
         self.flush()
         while not self._arrived:
-            try:
-                count = self._socket.recv_into(self._reader.room())
-            except OSError:
-                count = 0
-            if not count:
-                os._exit(0)
-            self._arrived = list(self._reader.feed(count))
-            self._arrived.reverse()
+            self._take(0)
         return self._arrived.pop()
+
+    def _take(self, flags: int) -> None:
+        try:
+            count = self._socket.recv_into(self._reader.room(), 0, flags)
+        except BlockingIOError:
+            return
+        except OSError:
+            count = 0
+        if not count:
+            os._exit(0)
+        self._arrived = list(self._reader.feed(count))
+        self._arrived.reverse()
 
     def unread(self, frames: list[Frame]) -> None:
         """Puts messages back, to be received next."""

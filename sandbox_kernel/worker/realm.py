@@ -215,7 +215,7 @@ class Realm:
         early: list[Frame] = []
         self._early[call] = early
         while not early:
-            frame = self._channel.receive()
+            frame = self._channel.receive_answer()
             if frame.kind != messages.CALL_GUEST and frame.a in self._early:
                 self._early[frame.a].append(frame)
             else:
