@@ -15,6 +15,7 @@ import struct
 from typing import Any, NoReturn
 
 from sandbox_kernel.wire import messages
+from sandbox_kernel.wire.order import Order
 from sandbox_kernel.worker import __main__ as birth
 from sandbox_kernel.worker.channel import Channel
 
@@ -33,7 +34,7 @@ class Taken(birth.Zygote):
         channel = Channel(socket.socket(fileno=descriptor))
         level = self._lockdown.apply(descriptor, parent)
         channel.post(messages.READY, level, messages.VERSION)
-        job = json.loads(bytes(channel.receive().text))
+        job = Order.unpack(bytes(channel.receive().text))
 
         def answer(value: Any) -> NoReturn:
             channel.post(messages.FINISHED, 0, 0, b"P" + json.dumps(value).encode())
@@ -50,7 +51,7 @@ class Taken(birth.Zygote):
         names = {"channel": channel, "libc": libc, "answer": answer, "call": call, "job": job}
         names |= {"descriptor": descriptor, "memory": self._memory}
         try:
-            exec(job["source"], names | _TOOLS)
+            exec(job.source, names | _TOOLS)
         except BaseException as error:
             channel.post(messages.REPORT, 0, 0, b"P" + json.dumps(repr(error)).encode())
             channel.flush()
