@@ -103,7 +103,7 @@ class RunCode(Magics):
             raise refusal(error) from None
         given["modules"] = {**self.modules, **given["modules"]}
         suffix = "js" if options.language == "javascript" else "ts"
-        given.setdefault("filename", f"cell-{shell.execution_count}.{suffix}")
+        given.setdefault("filename", f"cell-{_number(shell)}.{suffix}")
         reports = Reports(shell, wanted=not (options.no_widget or options.raw))
         # The magic's own line counts, so that positions are those of the notebook's cell.
         return Job("\n" + cell, options, given, reports)
@@ -149,6 +149,13 @@ class RunCode(Magics):
             return None
         display_result(self._shell, result)
         return result
+
+
+def _number(shell: InteractiveShell) -> int:
+    """The number beside the cell; `execution_count` may already be that of the next one."""
+    running = getattr(shell.displayhook, "exec_result", None)
+    number = getattr(running, "execution_count", None)
+    return shell.execution_count if number is None else int(number)
 
 
 def _body(cell: str | None, name: str) -> str:

@@ -52,6 +52,11 @@ def test_an_error_points_into_the_cell(notebook: PythonNotebook) -> None:
     assert "Traceback" not in outcome.traceback
 
 
+def test_a_cell_is_named_by_the_number_beside_it(notebook: PythonNotebook) -> None:
+    outcome = notebook.run("%%runcode\nmissing()")
+    assert f"cell-{outcome.reply['execution_count']}.ts:2:1" in outcome.traceback
+
+
 def test_a_link_error_names_what_could_be_imported(notebook: PythonNotebook) -> None:
     notebook.run("tools = {'shout': str.upper}").check()
     outcome = notebook.run("%%runcode --import tools\nimport { x } from 'tolls';")

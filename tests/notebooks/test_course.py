@@ -8,6 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from sandbox_kernel.worker.lockdown import _ARCHITECTURES
+
 from .execution import FOLDER, NOTEBOOKS, code_cells, essence, execute, tags
 
 
@@ -27,6 +29,28 @@ def test_a_notebook_fails_only_where_it_means_to(path: Path):
     for cell in code_cells(nbformat.read(path, as_version=4)):
         failed = any(output.output_type == "error" for output in cell.outputs)
         assert failed == ("raises-exception" in tags(cell)), cell.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_code_and_output_fit_a_page(path: Path):
+    """JupyterLab cuts longer lines of code off and folds longer lines of output."""
+    for cell in code_cells(nbformat.read(path, as_version=4)):
+        assert max(map(len, cell.source.split("\n"))) <= 100, cell.source
+        tables = [line for line in _shown(cell).split("\n") if line[:1] in "┌│└" and line]
+        assert max(map(len, tables), default=0) <= 100, cell.source
+
+
+def _shown(cell: nbformat.NotebookNode) -> str:
+    return "\n".join(
+        output.get("text") or output.get("data", {}).get("text/plain", "")
+        for output in cell.outputs
+    )
+
+
+def test_the_picture_of_the_wall_counts_the_system_calls():
+    counts = {len(calls) for _, calls in _ARCHITECTURES.values()}
+    drawn = re.findall(r"(\d+) system calls", (FOLDER / "images" / "wall.svg").read_text("utf-8"))
+    assert counts == {int(count) for count in drawn}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
