@@ -17,8 +17,9 @@ from ..errors import EngineError
 from ..wire import control
 from .worker import Worker
 
+# Without collections of garbage: they would write to pages that all workers share.
 _BOOT = (
-    "import sys; sys.path[:0] = {paths!r};"
+    "import gc, sys; gc.disable(); sys.path[:0] = {paths!r};"
     " from sandbox_kernel.worker.__main__ import main; main({fd}, {cpu})"
 )
 _NEEDED = ("sandbox_kernel", "_cffi_backend", "_quickjs", "tree_sitter", "tree_sitter_typescript")

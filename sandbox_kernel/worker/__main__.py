@@ -8,7 +8,6 @@ guest text.
 from __future__ import annotations
 
 import array
-import gc
 import os
 import resource
 import select
@@ -59,10 +58,9 @@ class Zygote:
         self._forks = 0
         self._realm = Realm(Compiler())
         self._lockdown = Lockdown(cpu_seconds)
+        self._channel = Channel()
+        self._job = select.poll()
         warm()
-        gc.collect()
-        gc.freeze()
-        gc.disable()
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def serve(self) -> None:
@@ -96,8 +94,6 @@ class Zygote:
         """
         self._rehearsed = True
         self._spent_realm = _run_rehearsal(Realm(Compiler()))  # freed, it would leave holes to fill
-        gc.collect()
-        gc.freeze()
         self._claims = prefault.learn(lambda: _run_rehearsal(self._realm))
 
     def _fork_as_asked(self) -> bool:
@@ -141,14 +137,14 @@ class Zygote:
     def _be_worker(self, descriptor: int, parent: int) -> NoReturn:
         signal.set_wakeup_fd(-1)
         try:
-            job = select.poll()
-            job.register(descriptor, select.POLLIN)
-            channel = Channel(socket.socket(fileno=descriptor))
+            self._job.register(descriptor, select.POLLIN)
+            channel = self._channel
+            channel.connect(descriptor)
             self._realm.adopt(channel, os.urandom(8))
             level = self._lockdown.apply(descriptor, parent)
             channel.post(messages.READY, level, messages.VERSION)
             channel.flush()
-            if not job.poll(_UNWANTED_MILLISECONDS):
+            if not self._job.poll(_UNWANTED_MILLISECONDS):
                 self._lockdown.claim(self._claims)  # under load, throughput matters more
             self._realm.run(channel.receive())
             while True:
@@ -162,8 +158,9 @@ class Zygote:
 
 def _run_rehearsal(realm: Realm) -> Realm:
     ours, theirs = socket.socketpair()
-    with ours, theirs:
-        channel = Channel(theirs)
+    with ours:
+        channel = Channel()
+        channel.connect(theirs.detach())
         realm.adopt(channel, os.urandom(8))
         ours.sendall(b"".join(pack(messages.RUN, 0, 0, REHEARSAL)))
         realm.run(channel.receive())

@@ -18,10 +18,14 @@ _UNCAPPED = (1 << 32) - 1  # the worker trusts its host
 
 
 class Channel:
-    """Everything posted leaves in order; `flush` makes sure that it has left."""
+    """Everything posted leaves in order; `flush` makes sure that it has left.
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._socket = connection
+    Made in the zygote, so that a worker has its buffers already, and connected in the worker.
+    """
+
+    _socket: socket.SocketType
+
+    def __init__(self) -> None:
         self._reader = FrameReader(_UNCAPPED)
         self._arrived: list[Frame] = []
         self._gathered: list[Buffer] = []
@@ -29,6 +33,10 @@ class Channel:
         self._attached = False
         self._flushed_at = 0.0
         self._host_is_quick = True
+
+    def connect(self, descriptor: int) -> None:
+        """The descriptor is the channel's from now on."""
+        self._socket = socket.SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
 
     def post(
         self, kind: int, a: int = 0, b: int = 0, text: bytes = b"", attachments: Sequence[Any] = ()

@@ -113,8 +113,11 @@ class Realm:
         js.on_interrupt(self._on_interrupt)
         js.on_rejection(self._on_rejection)
         js.on_import(self._resolve, self._load)
-        self._console = js.call(self._entry("builtins"), js.string(b"console"))
-        self._binders = {names: js.read(self._compile_binder(names)) for names in _USUAL_BUILTINS}
+        self._global = js.global_object()
+        self._usual_bindings = {
+            names: self._bindings(names, [self._builtin(name) for name in names])
+            for names in _USUAL_BUILTINS
+        }
         self._lent: dict[str, list[Value]] = {}
         self._no_args = js.array(())
         self._heap_base = js.heap_size()
@@ -388,9 +391,9 @@ class Realm:
     def _install(self, job: Order, frame: Frame) -> Value:
         """Decodes what was lent; makes the globals; returns the arguments."""
         js = self._js
-        builtins = [self._builtin(name) for name in job.builtins]
-        if not job.values:
-            self._bind(job.builtins, builtins)
+        usual = self._usual_bindings.get(job.builtins)
+        if usual and not job.values:
+            self._bind(*usual)
             return self._no_args
         text = js.string(job.values.encode())
         lent = js.call(self._decode, text, self._buffers(frame))
@@ -400,28 +403,26 @@ class Realm:
             for at, (specifier, names) in enumerate(job.imports.items())
         }
         values = [js.element(bindings, i) for i in range(len(job.globals))]
-        self._bind((*job.globals, *job.builtins), values + builtins)
+        values += [self._builtin(name) for name in job.builtins]
+        if values:
+            self._bind(*self._bindings((*job.globals, *job.builtins), values))
         return args
 
     def _builtin(self, name: str) -> Value:
-        js = self._js
-        if name == "console":
-            return js.keep(self._console)
-        return js.call(self._entry("builtins"), js.string(name.encode()))
+        return self._js.call(self._entry("builtins"), self._js.string(name.encode()))
 
-    def _bind(self, names: tuple[str, ...], values: Sequence[Value]) -> None:
-        """Global lexical bindings: free identifiers that are not on globalThis."""
-        if not names:
-            return
-        js = self._js
-        target = js.global_object()
-        js.set_field(target, _HANDOVER, js.array(values))
-        js.run(self._binders.get(names) or js.read(self._compile_binder(names)))
-        js.delete_field(target, _HANDOVER)
-
-    def _compile_binder(self, names: tuple[str, ...]) -> bytes:
+    def _bindings(self, names: tuple[str, ...], values: Sequence[Value]) -> tuple[Value, Value]:
+        """A script that declares the names, and the values it takes them from."""
         made = ",".join(f"{name}=this['\\x01'][{i}]" for i, name in enumerate(names))
-        return self._compiler.compile(f"const {made}".encode(), "<host>", module=False)
+        script = self._compiler.compile(f"const {made}".encode(), "<host>", module=False)
+        return self._js.read(script), self._js.array(values)
+
+    def _bind(self, script: Value, values: Value) -> None:
+        """Global lexical bindings: free identifiers that are not on globalThis."""
+        js = self._js
+        js.set_field(self._global, _HANDOVER, values)
+        js.run(script)
+        js.delete_field(self._global, _HANDOVER)
 
     def _prepare(self, source: str, filename: str, job: Order | None) -> Prepared:
         try:

@@ -31,7 +31,8 @@ class Taken(birth.Zygote):
     def _be_worker(self, descriptor: int, parent: int) -> NoReturn:
         libc = ctypes.CDLL(None, use_errno=True)
         libc.syscall.restype = ctypes.c_long
-        channel = Channel(socket.socket(fileno=descriptor))
+        channel = Channel()
+        channel.connect(descriptor)
         level = self._lockdown.apply(descriptor, parent)
         channel.post(messages.READY, level, messages.VERSION)
         job = Order.unpack(bytes(channel.receive().text))
