@@ -84,8 +84,9 @@ class WorkerPool:
         return session
 
     def warm_up(self) -> None:
-        """Starts the zygote and its spares now rather than at the first run."""
-        if self._zygote is not None:
+        """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""
+        zygote = self._zygote
+        if zygote is not None and len(self._spares) + zygote.requested >= self.spares:
             return
         with self._lock:
             if self._closed:

@@ -65,7 +65,7 @@ class Session:
         self._outbox: Outbox | None = None
         self._linger_until = 0.0
         self._answered_at = monotonic()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], Awaitable[Any] | None] = {}  # and what each awaits
         self._sinks: set[asyncio.Task[Any]] = set()
         self._guests = Guests(loop, self._call_guest)
         self._largest_received = 0
@@ -272,9 +272,11 @@ class Session:
             if self._ended:
                 raise
             self._bridge_raised(call, error, wanted=wanted)
-            return
-        if wanted:
-            self._return(call, value)
+        else:
+            if wanted:
+                self._return(call, value)
+        finally:
+            self._forget_current_task()
 
     def _bridge_raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
         """The guest learns of everything; what is meant to end the program goes on doing so."""
@@ -299,17 +301,16 @@ class Session:
         return self.loop.create_task(coroutine, context=self._context)
 
     def _await_answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool = True) -> None:
-        task = self._track(self._answer(call, awaitable, wanted=wanted))
-        if inspect.iscoroutine(awaitable):
-            # Cancelled before it began, it would be reported as never awaited.
-            task.add_done_callback(lambda _: awaitable.close())
+        task = self._spawn(self._answer(call, awaitable, wanted=wanted))
+        if not task.done():  # some loops begin tasks at once
+            self._tasks[task] = awaitable
         self._check_in_flight()
 
-    def _track(self, awaitable: Awaitable[Any]) -> asyncio.Task[Any]:
-        task = self._spawn(awaitable)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    def _forget_current_task(self) -> None:
+        """Tasks do this themselves: as a callback it would be another turn of the loop for each."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.pop(task, None)
 
     def _schedule_awaitables(self) -> None:
         """Awaitables that values mentioned are awaited from now on."""
@@ -437,9 +438,10 @@ class Session:
 
         async def last() -> None:
             await asyncio.gather(*self._sinks, return_exceptions=True)
+            self._forget_current_task()
             self._end(outcome)
 
-        self._track(last())
+        self._tasks[self._spawn(last())] = None
 
     def _end_memory(self, used: int | None, error: CodeExecutionError | None = None) -> None:
         message = f"the heap exceeded its limit of {self._memory_limit} bytes"
@@ -486,8 +488,10 @@ class Session:
         if not self.loop.is_closed():
             if worker is not None:
                 self.loop.remove_reader(worker.descriptor)
-            for task in self._tasks | self._sinks:
+            for task in (*self._tasks, *self._sinks):
                 task.cancel()
+            for awaitable in self._tasks.values():
+                _close_if_never_begun(awaitable)
         self._guests.close()
         if self._outbox is not None:
             self._outbox.close()
@@ -496,6 +500,15 @@ class Session:
 
 
 _ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)
+
+
+def _close_if_never_begun(awaitable: Awaitable[Any] | None) -> None:
+    """Cancelled before it began, a coroutine would be reported as never awaited."""
+    if (
+        inspect.iscoroutine(awaitable)
+        and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED
+    ):
+        awaitable.close()
 
 
 def _raise(error: BaseException) -> None:

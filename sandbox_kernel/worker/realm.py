@@ -239,6 +239,8 @@ class Realm:
         return self._js.string(letter + bytes(frame.text))
 
     def _buffers(self, frame: Frame) -> Value:
+        if not frame.attachments:
+            return UNDEFINED
         js = self._js
         return js.array([js.array_buffer(item) for item in frame.attachments])
 

@@ -38,6 +38,13 @@ def until(condition: Any, seconds: float = 10) -> bool:
     return bool(condition())
 
 
+def test_more_spares_can_be_asked_for_later(engine: Engine) -> None:
+    engine.warm_up()
+    engine.spares = 4
+    engine.warm_up()
+    assert until(lambda: len(engine._spares) == 4)
+
+
 def test_spares_are_ready_and_refilled(engine: Engine) -> None:
     engine.warm_up()
     assert until(lambda: len(engine._spares) == 2)
