@@ -1,0 +1,45 @@
+"""Single values, where JavaScript and Python differ: moments, whole numbers, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ..values import BigInt, Opaque, Undefined
+
+MAX_SAFE_INTEGER = 2**53 - 1
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+_LAST_MOMENT = 8_640_000_000_000_000
+_BY_VALUE = frozenset((str, int, float, bool, type(None), Undefined, BigInt))
+_LARGE = 1 << 60  # from here on a guest can make as many bigints as it likes that hash alike
+
+
+def date_of(milliseconds: Any) -> Any:
+    """A moment, or what to show for one that Python does not have."""
+    if milliseconds is None:
+        return Opaque("Date", "Invalid Date")
+    if not -_LAST_MOMENT <= milliseconds <= _LAST_MOMENT:
+        raise ValueError("a time that JavaScript does not have")
+    try:
+        return EPOCH + MILLISECOND * milliseconds
+    except OverflowError:
+        return Opaque("Date", f"Date({milliseconds})")
+
+
+def check_keys(keys: Iterable[Any]) -> None:
+    """Refuses whole numbers that JavaScript does not have: they can be made to collide."""
+    for key in keys:
+        if type(key) is int and not -MAX_SAFE_INTEGER <= key <= MAX_SAFE_INTEGER:
+            raise ValueError("a key that is no number of JavaScript's")
+
+
+def fit_for_a_set(members: Iterable[Any]) -> bool:
+    """Whether Python compares them by value, as JavaScript does, and hashes them well."""
+    kinds = set(map(type, members))
+    if not kinds <= _BY_VALUE:
+        return False
+    return BigInt not in kinds or all(
+        -_LARGE < member < _LARGE for member in members if type(member) is BigInt
+    )

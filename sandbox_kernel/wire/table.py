@@ -1,0 +1,195 @@
+"""Tables: the wire form of values that may be cyclic, shared or more than data.
+
+`T` and a JSON list `[root, node, node …]`. An *item* is a JSON scalar, `[i]` for node i, or `["u"]`
+undefined, `["n", text]` a number JSON lacks, `["b", hex]` a bigint. A *node* is
+    ["a", item…] array       ["o", key, item…] object    ["m", key, item…] Map    ["s", item…] Set
+    ["d", ms] Date           ["e", name, message, stack] Error        ["x", type, attachment] binary
+    ["f", id, mode, name] function     ["p", id] promise     ["q", class, text, fields] description
+Nodes refer to each other by number, so depth costs no recursion and cycles need no special case.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..values import ArrayBuffer, BigInt, GuestError, JSMap, JSSet, Opaque, undefined
+from .frame import Buffer
+from .scalars import check_keys, date_of
+
+
+class Borrower(Protocol):
+    """Who makes Python objects for the guest functions and promises that values mention."""
+
+    def guest_function(self, ident: int, name: str) -> Any: ...
+    def guest_promise(self, ident: int) -> Any: ...
+
+
+_ARRAY_CODES = {
+    "Int8Array": "b",
+    "Uint8ClampedArray": "B",
+    "Int16Array": "h",
+    "Uint16Array": "H",
+    "Int32Array": "i",
+    "Uint32Array": "I",
+    "Float32Array": "f",
+    "Float64Array": "d",
+    "BigInt64Array": "q",
+    "BigUint64Array": "Q",
+}
+_LARGE_HEX = 16  # digits of a bigint from 2**60 on; hashes of smaller ones differ
+_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
+_CONTAINERS: dict[str, Callable[[], Any]] = {"a": list, "o": dict, "m": JSMap, "s": set}
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+def decode_table(
+    table: list[Any], attachments: Sequence[Buffer], borrower: Borrower | None, ordered: bool
+) -> Any:
+    """The value of the root. Raises ValueError and its like for what is no table."""
+    return _Reader(table, attachments, borrower, ordered).value
+
+
+class _Reader:
+    """Two passes without recursion: make every node's object, then fill the containers.
+
+    A node is reached through its number only, so one worker's table can be as cyclic as it likes.
+    """
+
+    def __init__(
+        self,
+        table: list[Any],
+        attachments: Sequence[Buffer],
+        borrower: Borrower | None,
+        ordered: bool,
+    ) -> None:
+        self._attachments: list[Buffer | None] = list(attachments)
+        self._ordered = ordered
+        self._borrower = borrower
+        self._nodes = table[1:]
+        self._objects = [self._make(node) for node in self._nodes]
+        for index, node in enumerate(self._nodes):
+            if node[0] == "s":
+                self._objects[index] = self._new_set(node)
+        for node, target in zip(self._nodes, self._objects, strict=True):
+            self._fill(node, target)
+        self.value = self._item(table[0])
+
+    def _item(self, item: Any) -> Any:
+        if type(item) is not list:
+            if type(item) is dict:
+                raise ValueError("an item that is an object")
+            return item
+        if len(item) == 1:
+            if item[0] == "u":
+                return undefined
+            return self._objects[_index(item[0], len(self._objects))]
+        tag, text = item
+        if tag == "b":
+            return BigInt(text, 16)
+        if tag == "n":
+            return _NUMBERS[text] if text in _NUMBERS else float(text)
+        raise ValueError("an item of unknown kind")
+
+    def _make(self, node: list[Any]) -> Any:
+        tag = node[0]
+        if tag in _CONTAINERS:
+            return _CONTAINERS[tag]()
+        if tag == "d":
+            return date_of(*node[1:])
+        return getattr(self, _MAKERS[tag])(*node[1:])
+
+    def _new_set(self, node: list[Any]) -> Any:
+        """An empty set if it can hold every member as JavaScript does, a JSSet otherwise."""
+        check_keys(node)
+        if self._ordered:
+            return JSSet()
+        try:
+            members = {self._item(member) for member in node[1:] if self._is_value(member)}
+        except TypeError:
+            return JSSet()
+        return set() if len(members) == len(node) - 1 else JSSet()
+
+    def _is_value(self, member: Any) -> bool:
+        """Whether Python compares it by value, as JavaScript does.
+
+        Not large bigints: a guest can make as many as it likes that Python hashes alike.
+        """
+        if type(member) is not list:
+            return True
+        return member[0] == "u" or (len(member) == 2 and len(member[1]) < _LARGE_HEX)
+
+    def _fill(self, node: list[Any], target: Any) -> None:
+        tag = node[0]
+        if tag == "a":
+            item_of = self._item
+            target.extend([v if type(v) in _SCALARS else item_of(v) for v in node[1:]])
+        elif tag == "o":
+            for at in range(1, len(node), 2):
+                item = node[at + 1]
+                target[_text(node[at])] = item if type(item) in _SCALARS else self._item(item)
+        elif tag == "m":
+            check_keys(node[1::2])
+            for at in range(1, len(node), 2):
+                target[self._item(node[at])] = self._item(node[at + 1])
+        elif tag == "s":
+            for member in node[1:]:
+                target.add(self._item(member))
+        elif tag == "q" and node[3] is not None:
+            fields = self._item(node[3])
+            target.fields = fields if isinstance(fields, dict) else None
+
+    def _error(self, name: Any, message: Any, stack: Any) -> GuestError:
+        return GuestError(_text(name), _text(message), None if stack is None else _text(stack))
+
+    def _binary(self, kind: Any, index: Any) -> Any:
+        data = self._attachments[_index(index, len(self._attachments))]
+        if data is None:
+            raise ValueError("binary data that is used twice")
+        self._attachments[index] = None
+        if kind == "Uint8Array":
+            return bytes(data)
+        if kind == "ArrayBuffer":
+            return ArrayBuffer(data)
+        if kind == "Float16Array":
+            return array("f", (half for (half,) in struct.iter_unpack("<e", data)))
+        typed = array(_ARRAY_CODES[kind])
+        typed.frombytes(data)
+        return typed
+
+    def _function(self, ident: Any, name: Any) -> Any:
+        if self._borrower is None:
+            raise ValueError("a function where none may be")
+        return self._borrower.guest_function(_index(ident, 1 << 32), _text(name))
+
+    def _promise(self, ident: Any) -> Any:
+        if self._borrower is None:
+            raise ValueError("a promise where none may be")
+        return self._borrower.guest_promise(_index(ident, 1 << 32))
+
+    def _opaque(self, class_name: Any, text: Any, fields: Any) -> Opaque:
+        return Opaque(_text(class_name), _text(text))
+
+
+_MAKERS = {
+    "e": "_error",
+    "x": "_binary",
+    "f": "_function",
+    "p": "_promise",
+    "q": "_opaque",
+}
+
+
+def _index(value: Any, end: int) -> int:
+    if type(value) is not int or not 0 <= value < end:
+        raise ValueError(f"no such number: {value!r}")
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise ValueError("text expected")
+    return value

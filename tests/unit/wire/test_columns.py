@@ -1,0 +1,289 @@
+"""Columns: what the realm writes and the host reads, and what else it might be sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox_kernel import BigInt, JSMap, JSSet, undefined
+from sandbox_kernel.errors import ProtocolError
+from sandbox_kernel.values import Opaque
+from sandbox_kernel.wire.values import decode, decode_lines, weight
+
+
+def columns(made: int, *table: Any) -> str:
+    return f"C{made}{json.dumps(table)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (columns(0, ["v", ["text"]]), "text"),
+        (columns(1, ["u", 1]), undefined),
+        (columns(0, ["n", ["-Infinity"]]), float("-inf")),
+        (columns(0, ["b", ["-ff"]]), BigInt(-255)),
+        (columns(1, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
+        (columns(1, ["d", [None]]), Opaque("Date", "Invalid Date")),
+        (columns(1, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
+        (columns(1, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [2]]), {"a": 1, "b": 2}),
+        (columns(1, ["o", [], 1, 1]), {}),
+        (columns(3, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
+        (columns(3, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
+        (columns(3, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
+        (columns(2, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
+        (
+            columns(2, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
+            [1, undefined, 2],
+        ),
+    ],
+)
+def test_each_kind_of_column(text: str, value: Any) -> None:
+    found = decode(text, [], None)
+    assert type(found) is type(value)
+    assert found == value
+
+
+def test_one_object_in_two_places_is_one_object() -> None:
+    text = columns(2, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
+    one, other = decode(text, [], None)
+    assert one == {"n": 1}
+    assert one is other
+
+
+HOSTILE = {
+    "no number": 'C[["v",[1]]]',
+    "a number beyond all bounds": 'C99999999999["v",[1]]',
+    "a number in another script": 'C١[["v",[1]]]',
+    "a number with a sign": 'C+1[["u",1]]',
+    "no column": "C0[]",
+    "no list": 'C0{"v":[1]}',
+    "a first column of two values": columns(0, ["v", [1, 2]]),
+    "a first column without values": columns(0, ["v", []]),
+    "values that are text": columns(0, ["v", "1"]),
+    "an unknown kind": columns(0, ["_take", 0]),
+    "a kind that is a list": columns(0, [["v"], [1]]),
+    "a column that is empty": columns(0, []),
+    "more undefined than said": columns(1, ["a", [2], 1], ["u", 2]),
+    "more objects than said": columns(1, ["a", [2], 1], ["o", [], 2, 2]),
+    "fewer than none": columns(9, ["a", [-1], 1], ["u", -1]),
+    "a column before its own": columns(9, ["a", [1], 0]),
+    "a column beyond the last": columns(9, ["a", [1], 7]),
+    "a column counted from the end": columns(9, ["a", [1], -1], ["v", [1]]),
+    "a column that is true": columns(9, ["a", [1], True], ["v", [1]]),
+    "a column used twice": columns(9, ["a", [2], 1], ["a", [1, 1], 2], ["v", [1, 1]], ["a", [1], 2]),
+    "sizes beyond their items": columns(9, ["a", [2], 1], ["v", [1]]),
+    "sizes short of their items": columns(9, ["a", [1], 1], ["v", [1, 2]]),
+    "sizes that only add up": columns(9, ["a", [1], 1], ["a", [3, -1], 2], ["v", [1, 2]]),
+    "sizes that are fractions": columns(9, ["a", [1], 1], ["a", [0.5, 0.5], 2], ["v", [1]]),
+    "rows of different lengths": columns(9, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [1, 2]]),
+    "names that are numbers": columns(9, ["o", [1], 1, 1], ["v", [1]]),
+    "names that are lists": columns(9, ["k", [1], [[]], 1], ["v", [1]]),
+    "fewer names than values": columns(9, ["k", [1], ["a"], 1], ["v", [1, 2]]),
+    "a date that is text": columns(9, ["d", ["x"]]),
+    "a date that is a list": columns(9, ["d", [[]]]),
+    "a date beyond time": columns(9, ["d", [1e300]]),
+    "a date that is not a number": 'C9[["d",[NaN]]]',
+    "a bigint that is none": columns(9, ["b", ["zz"]]),
+    "a number that is none": columns(9, ["n", ["zz"]]),
+    "members that are lists": columns(9, ["s", [1], 1], ["v", [[]]]),
+    "a map with half an entry": columns(9, ["m", [1], 1], ["v", [1]], ["v", []]),
+    "choices beyond the columns": columns(9, ["+", [1], 1, 1], ["v", [1]]),
+    "choices before the columns": columns(9, ["+", [-1], 1, 1], ["v", [1]]),
+    "choices that exhaust a column": columns(
+        9, ["a", [2], 1], ["+", [0, 0], 2, 2], ["v", [1]], ["v", [1]]
+    ),
+    "a mixture of all there is": columns(9, ["+", [0], 1, 10**9], ["v", [1]]),
+    "a reference beyond its column": columns(9, ["r", [1], 1], ["v", [1]]),
+    "a reference before its column": columns(9, ["r", [-1], 1], ["v", [1]]),
+    "nested beyond any stack": "C0" + "[" * 100_000,
+}  # fmt: skip
+HARMLESS = {"members that are lists"}  # equal to nothing but themselves, as in JavaScript
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_are_no_columns_is_refused(kind: str) -> None:
+    if kind in HARMLESS:
+        assert isinstance(decode(HOSTILE[kind], [], None), JSSet)
+        return
+    with pytest.raises(ProtocolError):
+        decode(HOSTILE[kind], [], None)
+
+
+LISTS = st.lists(st.integers(-1, 3) | st.sampled_from([None, True, "a", 0.5, 2**70]), max_size=3)
+PARTS = st.integers(-1, 4) | LISTS | st.sampled_from(["a", None, 10**12])
+TABLES = st.lists(
+    st.tuples(st.sampled_from("vunbdokasm+r"), PARTS, PARTS, PARTS, st.integers(1, 3)).map(
+        lambda parts: list(parts[: 1 + parts[4]])
+    ),
+    max_size=6,
+)
+
+
+@given(st.integers(0, 20), TABLES, st.booleans())
+def test_any_columns_are_a_value_or_a_protocol_error(
+    made: int, table: list[Any], ordered: bool
+) -> None:
+    try:
+        decode(columns(made, *table), [], None, ordered=ordered)
+    except ProtocolError:
+        pass
+
+
+def test_what_columns_make_weighs_before_it_is_made() -> None:
+    sizes = ",".join(["0"] * 1000)
+    text = f'C1001[["a",[1000],1],["s",[{sizes}],2],["v",[]]]'
+    assert weight(text.encode(), []) > 1000 * 230
+    line = f"R{text}\n".encode()
+    assert weight(b"RP1\n" + line + line, []) > 2 * weight(text.encode(), []) - 200
+
+
+def test_columns_stand_on_lines_of_reports_and_logs_only() -> None:
+    assert list(decode_lines(b'RC1[["u",1]]\nRP2\n', lambda letter: None)) == [
+        ("R", undefined),
+        ("R", 2),
+    ]
+    with pytest.raises(ProtocolError, match="neither report nor log"):
+        list(decode_lines(b'XC1[["u",1]]\n', lambda letter: None))
+
+
+COLLIDING = [k * (2**61 - 1) for k in range(1, 20_000)]  # Python hashes all to 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "T" + json.dumps([[0], ["s", *COLLIDING]]),
+        "T" + json.dumps([[0], ["m", *(part for key in COLLIDING for part in (key, 0))]]),
+        columns(10**6, ["s", [len(COLLIDING)], 1], ["v", COLLIDING]),
+        columns(10**6, ["m", [len(COLLIDING)], 1], ["v", COLLIDING], ["v", COLLIDING]),
+    ],
+    ids=["set in a table", "map in a table", "set in columns", "map in columns"],
+)
+def test_whole_numbers_that_javascript_lacks_are_no_keys(text: str) -> None:
+    """A taken worker can choose them so that putting them in a dict takes quadratic time."""
+    with pytest.raises(ProtocolError, match="no number of JavaScript's"):
+        decode(text, [], None)
+
+
+def test_large_bigints_are_no_members_of_a_python_set() -> None:
+    hexes = [f"{k * (2**61 - 1):x}" for k in range(1, 20_000)]
+    found = decode(columns(10**6, ["s", [len(hexes)], 1], ["b", hexes]), [], None)
+    assert isinstance(found, JSSet)
+    assert len(found) == len(hexes)
+
+
+# ------------------------------------------------------------------ what the realm writes
+
+
+ROWS = """
+const day = (n) => new Date(n * 864e5);
+const rows = Array.from({ length: 100 }, (_, i) => ({
+  i, name: 'row ' + i, when: day(i), tags: new Set(['a', i]), none: undefined, odd: i % 2 ? NaN : -0, big: 2n ** BigInt(i),
+}));
+"""
+
+
+def expected_row(i: int) -> dict[str, Any]:
+    return {
+        "i": i,
+        "name": f"row {i}",
+        "when": datetime.fromtimestamp(i * 86400, UTC),
+        "tags": {"a", i},
+        "none": undefined,
+        "big": BigInt(2**i),
+    }
+
+
+def test_rows_arrive_as_they_were(value: Callable[..., Any]) -> None:
+    found = value(ROWS + "export default { rows, count: rows.length }")
+    assert found["count"] == 100
+    for i, row in enumerate(found["rows"]):
+        assert list(row) == ["i", "name", "when", "tags", "none", "odd", "big"]
+        assert repr(row.pop("odd")) == ("nan" if i % 2 else "-0.0")
+        assert row == expected_row(i)
+        assert type(row["big"]) is BigInt
+
+
+SHAPES = {
+    "names in another order": ("[{ a: 1, b: u }, { b: 2, a: u }]", [["a", "b"], ["b", "a"]]),
+    "a name that is missing": ("[{ a: 1, b: u }, { a: 2 }]", [["a", "b"], ["a"]]),
+    "a name that is numeric": ("[{ b: u, 1: 2 }, { b: u, 1: 3 }]", [["1", "b"], ["1", "b"]]),
+    "no names": ("[{}, {}, { u }]", [[], [], ["u"]]),
+    "the name __proto__": ("[{ ['__proto__']: u }, JSON.parse('{\"__proto__\": 1}')]", [["__proto__"]] * 2),
+    "no prototype": ("[Object.create(null), Object.assign(Object.create(null), { u })]", [[], ["u"]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_names_and_their_order_are_kept(value: Callable[..., Any], shape: str) -> None:
+    source, names = SHAPES[shape]
+    assert [list(each) for each in value(f"let u; export default {source}")] == names
+
+
+def test_many_rows_of_plain_data_keep_what_is_odd_about_them(value: Callable[..., Any]) -> None:
+    source = """
+const rows = Array.from({ length: 64 }, (_, i) => ({ i, s: '\\ud800' + i }));
+rows[7] = { i: 7 };
+rows[9] = null;
+rows[11] = [1, [2, [3]]];
+delete rows[13];
+export default rows;
+"""
+    found = value(source)
+    assert (found[7], found[9], found[11]) == ({"i": 7}, None, [1, [2, [3]]])
+    assert found[13] is undefined
+    assert found[63] == {"i": 63, "s": "\ud80063"}
+
+
+def test_what_is_shared_and_what_is_cyclic_survives_among_rows(value: Callable[..., Any]) -> None:
+    source = """
+const shared = { s: new Date(0) };
+const rows = Array.from({ length: 100 }, (_, i) => ({ i, shared }));
+export default { rows, other: OTHER };
+"""
+    found = value(source.replace("OTHER", "1"))
+    assert all(row["shared"] is found["rows"][0]["shared"] for row in found["rows"])
+    assert found["rows"][0]["shared"]["s"] == datetime(1970, 1, 1, tzinfo=UTC)
+    found = value(source.replace("OTHER", "[shared.s, shared]"))
+    assert found["other"][1] is found["rows"][50]["shared"]
+    assert found["other"][0] is found["rows"][50]["shared"]["s"]
+    found = value(source.replace("OTHER", "rows") + "rows[3].loop = rows;")
+    assert found["other"] is found["rows"] is found["rows"][3]["loop"]
+
+
+def test_the_path_to_what_cannot_cross_is_told_among_rows(run: Callable[..., Any]) -> None:
+    result = run(ROWS + "rows[70].tags = new (class Point {})(); export default { rows }")
+    assert result.error.name == "SerializationError"
+    assert result.error.message.startswith("result.rows[70].tags: an instance of Point")
+
+
+def test_a_proxy_may_claim_any_length(value: Callable[..., Any]) -> None:
+    for length in ("1.5", "'2'", "-1", "NaN"):
+        source = """
+const liar = new Proxy([1, new Date(0), 3], { get: (t, k) => k === 'length' ? LENGTH : t[k] });
+export default [liar, liar.length];
+"""
+        assert isinstance(value(source.replace("LENGTH", length))[0], list)
+
+
+def test_what_pretends_to_be_a_date_or_a_set_is_refused(run: Callable[..., Any]) -> None:
+    for name in ("Date", "Set", "Map"):
+        result = run(f"export default [undefined, Object.create({name}.prototype)]")
+        assert (
+            result.error.message
+            == f"result[1]: an instance of {name} cannot cross out of the sandbox"
+        )
+
+
+def test_a_hidden_to_json_is_not_asked(value: Callable[..., Any]) -> None:
+    source = """
+const hide = (target) => Object.defineProperty(target, 'toJSON', { value: () => 'forged' });
+export default [hide({ a: 1 }), hide([1, 2])];
+"""
+    assert value(source) == [{"a": 1}, [1, 2]]
