@@ -58,7 +58,7 @@ class Bridges:
         return _FIRST_AWAITABLE + len(self._awaitables) - 1
 
     def function(self, number: int) -> tuple[Callable[..., Any], int]:
-        if number >= len(self._functions):
+        if not 0 <= number < len(self._functions):
             raise ProtocolError(f"a call of bridge {number}, which was never lent")
         return self._functions[number]
 

@@ -158,8 +158,9 @@ class Session:
         elif kind == messages.LOG:
             self._log(decode(frame.text, frame.attachments, None, ordered=True))
         elif kind == messages.CALL:
-            if not self._terminated:
-                self._call(frame)
+            self._call(frame.a, frame.b, self._decode(frame))
+        elif kind == messages.CALLS:
+            self._calls(self._decode(frame))
         elif kind in (messages.FINISHED, messages.FAILED):
             self._finished(frame)
         else:
@@ -227,26 +228,37 @@ class Session:
 
     # -- bridge calls
 
-    def _call(self, frame: Frame) -> None:
-        function, mode = self._job.bridges.function(frame.b)
-        args = self._decode(frame)
-        if not isinstance(args, list):
-            raise ProtocolError("a call whose arguments are no list")
+    def _calls(self, calls: Any) -> None:
+        if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
+            raise ProtocolError("calls that are no list of a few")
+        for call in calls:
+            if not isinstance(call, list) or list(map(type, call)) != [int, int, list]:
+                raise ProtocolError("calls that are no list of numbers and arguments")
+            self._call(*call)
+            if self._ended:
+                return
+
+    def _call(self, call: int, bridge: int, args: Any) -> None:
+        function, mode = self._job.bridges.function(bridge)
+        if not isinstance(args, list) or not 0 <= call < 1 << 32:
+            raise ProtocolError("a call without a number or a list of arguments")
+        if self._terminated:
+            return
         if mode == messages.ASYNC:
-            self._start_answer(frame.a, function, args)
+            self._start_answer(call, function, args)
             return
         asked_soon = monotonic() - self._answered_at < _LINGER_SECONDS
         try:
             value = self._run_blocking(function, args)
         except BaseException as error:
-            self._bridge_raised(frame.a, error, wanted=mode == messages.SYNC)
+            self._bridge_raised(call, error, wanted=mode == messages.SYNC)
             return
         if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
             if mode == messages.SYNC:
-                self._post(pack(messages.PROMISE, frame.a), now=True)
-            self._await_answer(frame.a, value, wanted=mode == messages.SYNC)
+                self._post(pack(messages.PROMISE, call), now=True)
+            self._await_answer(call, value, wanted=mode == messages.SYNC)
         elif mode == messages.SYNC:
-            self._return(frame.a, value, now=True)
+            self._return(call, value, now=True)
             self._answered_at = monotonic()
             self._linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
 

@@ -10,11 +10,12 @@
                                            RESOLVED      a = promise of the guest: its value
                                            REJECTED      a = promise of the guest: its error
                                            SAID          reports and logs, a line each
+                                           CALLS         [[call, bridge, arguments], ...]
                                            FINISHED      the result
                                            FAILED        status, error and positions, as JSON
 
 A line of SAID is `R` or `L` and the value's text; REPORT and LOG are for those with attachments.
-A CALL with a = 0 wants no answer. The worker never waits for more than one synchronous call.
+A call numbered 0 wants no answer; CALLS never wants one at once. The worker never waits for more than one synchronous call.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ RUN, RETURN, THROW, PROMISE, CALL_GUEST = 1, 2, 3, 4, 5
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
-FINISHED, FAILED, SAID = 24, 25, 26
+FINISHED, FAILED, SAID, CALLS = 24, 25, 26, 27
+
+MAX_CALLS = 256  # in one CALLS; bridge.js never gathers more
 
 # How a bridge is called: wait for its value, get a promise at once, or expect nothing.
 SYNC, ASYNC, ONE_WAY = 0, 1, 2

@@ -93,7 +93,6 @@ class Realm:
         self._heap_now = js.heap_probe()
         self._heap_limit = self._heap_cap = 0
         self._over_limit = False
-        self._in_flight = 0
         self._early: dict[int, list[Frame]] = {}  # answers to the synchronous calls that wait
         self._reply_buffers: Value = UNDEFINED
         self._sources = Sources()
@@ -101,7 +100,7 @@ class Realm:
         self._rejections: dict[int, tuple[Value, Value]] = {}
         self._own_promise = 0
         self._link_failure: Failure | None = None
-        make_native = b"({ __proto__: null, said: { __proto__: null, text: '' } })"
+        make_native = b"({ __proto__: null, said: { __proto__: null, text: '', calls: '' } })"
         native = js.evaluate(compiler.compile(make_native, "", module=False))
         self._said = js.field(native, "said")
         for name, function in self._natives().items():
@@ -109,7 +108,7 @@ class Realm:
         entry = js.call(js.evaluate(compile_bootstrap(compiler)), native)
         self._entry: Callable[[str], Value] = lambda name: js.field(entry, name)
         self._decode, self._settle = self._entry("decode"), self._entry("settle")
-        self._attachments = self._entry("attachments")
+        self._attachments, self._waits = self._entry("attachments"), self._entry("waits")
         js.on_interrupt(self._on_interrupt)
         js.on_rejection(self._on_rejection)
         js.on_import(self._resolve, self._load)
@@ -155,7 +154,6 @@ class Realm:
 
         def call(args: list[Value]) -> Value:
             self._post_call(args)
-            self._in_flight += js.integer(args[1]) != 0
             return UNDEFINED
 
         def call_sync(args: list[Value]) -> Value:
@@ -164,10 +162,6 @@ class Realm:
 
         def buffers(args: list[Value]) -> Value:
             return self._reply_buffers
-
-        def expect(args: list[Value]) -> Value:
-            self._in_flight += 1
-            return UNDEFINED
 
         def watch(args: list[Value]) -> Value:
             self._watch(js.integer(args[0]), js.keep(args[1]), messages.RESOLVED)
@@ -181,16 +175,16 @@ class Realm:
             "call": call,
             "callSync": call_sync,
             "buffers": buffers,
-            "expect": expect,
             "watch": watch,
         }
 
     def _flush_said(self) -> None:
-        """Reads and writes a plain property, which runs no code: the interrupt handler may."""
+        """Reads and writes plain properties, which runs no code: the interrupt handler may."""
         js = self._js
-        text = js.take_field(self._said, "text")
-        if text:
+        if text := js.take_field(self._said, "text"):
             self._channel.post(messages.SAID, 0, 0, text)
+        if calls := js.take_field(self._said, "calls"):
+            self._channel.post(messages.CALLS, 0, 0, b"P[" + calls[:-1] + b"]")
         self._channel.flush()
 
     def _post_call(self, args: list[Value]) -> None:
@@ -226,8 +220,6 @@ class Realm:
         del self._early[call]
         frame, *later = early
         self._channel.unread(later)
-        if frame.kind == messages.PROMISE:
-            self._in_flight += 1
         return self._reply(frame)
 
     def _reply(self, frame: Frame) -> Value:
@@ -253,7 +245,6 @@ class Realm:
             promise = js.call(self._entry("callGuest"), js.number(frame.b), text, buffers)
             self._watch(frame.a, promise, messages.GUEST_RETURN)
         else:
-            self._in_flight -= 1
             threw = js.boolean(frame.kind == messages.THROW)
             js.call(self._settle, js.number(frame.a), threw, text, buffers)
         js.free(text)
@@ -511,7 +502,7 @@ class Realm:
                 continue
             self._flush_said()
             self._log_rejections()
-            if not self._in_flight:
+            if not js.integer(js.call(self._waits)):
                 raise Failure(
                     "error",
                     "DeadlockError",

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel import run_code
+from sandbox_kernel import one_way, run_code
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.wire import messages
 from sandbox_kernel.wire.messages import (
     CALL,
+    CALLS,
     FAILED,
     FILTERED,
     FINISHED,
@@ -141,28 +142,56 @@ LYING = {
     "less_isolation_than_demanded": frame(READY, a=PROCESS_ONLY, b=VERSION),
     "an_isolation_of_its_own": frame(READY, a=77, b=VERSION),
     "ready_twice": ready(),
+}
+LYING_OF_CALLS = {
     "a_call_whose_arguments_are_no_list": value(CALL, {"0": 1}, a=1, b=0),
+    "calls_that_are_no_list": value(CALLS, {"0": [1, 0, []]}),
+    "calls_that_are_numbers": value(CALLS, [1, 0]),
+    "a_call_among_others_cut_short": value(CALLS, [[1, 0]]),
+    "a_call_among_others_of_four": value(CALLS, [[1, 0, [], []]]),
+    "a_call_among_others_whose_number_is_true": value(CALLS, [[True, 0, []]]),
+    "a_call_among_others_whose_number_is_text": value(CALLS, [["1", 0, []]]),
+    "a_call_among_others_whose_number_is_negative": value(CALLS, [[-1, 0, []]]),
+    "a_call_among_others_whose_number_is_huge": value(CALLS, [[1 << 32, 0, []]]),
+    "a_call_among_others_of_a_negative_bridge": value(CALLS, [[1, -1, []]]),
+    "a_call_among_others_of_a_bridge_never_lent": value(CALLS, [[1, 1, []]]),
+    "a_call_among_others_whose_arguments_are_no_list": value(CALLS, [[1, 0, {}]]),
+    "more_calls_at_once_than_a_worker_gathers": value(CALLS, [[0, 0, []]] * 5000),
 }
 
 
-@pytest.mark.parametrize("lie", LYING)
+@pytest.mark.parametrize("lie", [*LYING, *LYING_OF_CALLS])
 def test_whatever_is_no_message_ends_the_run_as_a_crash(lie: str) -> None:
-    given = {"f": lambda: 1} if lie == "a_call_whose_arguments_are_no_list" else {}
-    result = face(ready(), value(REPORT, "before"), LYING[lie], finished(), globals=given)
+    given = {"f": lambda: 1} if lie in LYING_OF_CALLS else {}
+    said = (LYING | LYING_OF_CALLS)[lie]
+    result = face(ready(), value(REPORT, "before"), said, finished(), globals=given)
     assert is_crash(result), result
     assert result.error is not None
     assert result.error.message.startswith("the worker broke the protocol: ")
     assert result.reports == ["before"]
 
 
-@pytest.mark.parametrize("first", [REPORT, LOG, CALL, FINISHED, FAILED])
+@pytest.mark.parametrize("first", [REPORT, LOG, CALL, CALLS, FINISHED, FAILED])
 def test_nothing_is_taken_from_a_worker_before_it_is_known_to_be_isolated(first: int) -> None:
     spoken = {REPORT: value(REPORT, 1), LOG: log("log", "log", 0, 0, []), CALL: value(CALL, [], 1)}
-    spoken |= {FINISHED: finished(), FAILED: failure()}
+    spoken |= {CALLS: value(CALLS, [[1, 0, []]]), FINISHED: finished(), FAILED: failure()}
     called: list[int] = []
     result = face(spoken[first], ready(), finished(), globals={"f": lambda: called.append(1)})
     assert is_crash(result), result
     assert (result.reports, result.logs, called) == ([], [], [])
+
+
+def test_calls_that_come_together_are_made_in_their_order() -> None:
+    made: list[int] = []
+
+    @one_way
+    def note(number: int) -> None:
+        made.append(number)
+
+    calls = value(CALLS, [[0, 0, [number]] for number in range(200)])
+    result = face(ready(), calls, finished(), globals={"f": note})
+    assert result.status == "success"
+    assert made == list(range(200))
 
 
 def test_a_report_that_was_not_asked_for() -> None:

@@ -2,6 +2,7 @@
 const SYNC = 0, ASYNC = 1, ONE_WAY = 2;
 const pending = newMap(); // call or promise of the host -> { resolve, reject }
 const lent = newList(); // guest functions, by number
+let waiting = 0; // how many those are
 let lastCall = 0;
 let lendPromises = true;
 let lastPromise = 0;
@@ -13,17 +14,14 @@ function bridge(ident, mode, name) {
 
 function invoke(ident, mode, args) {
   const text = encode(args, 'args', false);
-  if (said.text !== '') native.flush();
-  if (mode === ONE_WAY) {
-    native.call(ident, 0, text, attachments);
-    return undefined;
-  }
-  const call = ++lastCall;
-  if (mode === ASYNC) {
-    const promise = pendingPromise(call);
-    native.call(ident, call, text, attachments);
+  if (mode !== SYNC) {
+    const call = mode === ASYNC ? ++lastCall : 0;
+    const promise = mode === ASYNC ? pendingPromise(call) : undefined;
+    callLater(ident, call, text);
     return promise;
   }
+  if (hasSaid()) native.flush();
+  const call = ++lastCall;
   const reply = native.callSync(ident, call, text, attachments);
   if (reply[0] === 'p') return pendingPromise(call);
   const value = decodeFrom(reply, 1, reply[0] === 'b' ? native.buffers() : undefined);
@@ -31,7 +29,21 @@ function invoke(ident, mode, args) {
   return value;
 }
 
+// Calls that nobody waits for right now gather in `said.calls`, as far as JSON says their arguments.
+function callLater(ident, call, text) {
+  if (attachments !== undefined || text[0] !== 'P') {
+    if (hasSaid()) native.flush();
+    native.call(ident, call, text, attachments);
+    return;
+  }
+  if (said.text !== '') native.flush();
+  const item = '[' + call + ',' + ident + ',' + apply(stringSlice, text, [1]) + '],';
+  said.calls += item;
+  leaveInTime(item);
+}
+
 function pendingPromise(ident) {
+  waiting++;
   return new PromiseConstructor((resolve, reject) => {
     pending.set(ident, { __proto__: null, resolve, reject });
   });
@@ -39,10 +51,11 @@ function pendingPromise(ident) {
 
 // An answer of the host to an asynchronous call.
 function settle(ident, threw, text, buffers) {
-  const waiting = pending.get(ident);
+  const promise = pending.get(ident);
   pending.delete(ident);
-  if (threw) waiting.reject(decode(text, buffers));
-  else waiting.resolve(decode(text, buffers));
+  waiting--;
+  if (threw) promise.reject(decode(text, buffers));
+  else promise.resolve(decode(text, buffers));
 }
 
 function lendFunction(value) {
@@ -67,10 +80,16 @@ function report(value) {
   say('R', encode(value, 'report', false));
 }
 
-// Reports and logs gather in `said.text`, which the worker also empties while the guest computes.
+// Reports and logs gather in `said.text`. Only one of `text` and `calls` is ever more than empty, so
+// that everything leaves in order. The worker also empties them while the guest computes, at any
+// jump or call: they are only ever added to, in one expression.
 const { said } = native;
 let saidLines = 0;
 let saidAt = 0;
+
+function hasSaid() {
+  return said.text !== '' || said.calls !== '';
+}
 
 function say(letter, text) {
   if (attachments !== undefined) {
@@ -78,10 +97,15 @@ function say(letter, text) {
     native.say(letter, text, attachments);
     return;
   }
+  if (said.calls !== '') native.flush();
   const line = letter + text + '\n';
   said.text += line;
+  leaveInTime(line);
+}
+
+function leaveInTime(line) {
   const time = now();
-  if (++saidLines === 256 || time - saidAt > 3 || time < saidAt || line.length > 4096) {
+  if (++saidLines >= 256 || time - saidAt > 3 || time < saidAt || line.length > 4096) {
     saidLines = 0;
     saidAt = time;
     native.flush();

@@ -679,7 +679,6 @@ function decodeNode(item, buffers) {
     case 'x': return item[1] === 'ArrayBuffer' ? buffers[item[2]] : new BinaryConstructors[item[1]](buffers[item[2]]);
     case 'f': return bridge(item[1], item[2], item[3]);
     case 'p':
-      native.expect();
       return pendingPromise(item[1]);
   }
 }

@@ -5,6 +5,7 @@ return {
   __proto__: null,
   decode, settle, callGuest, execute, hasExport, encodeResult, encodeFailure, encodeThrown,
   attachments: () => attachments,
+  waits: () => waiting !== 0,
   makeError: namedError,
   builtins: (name) => (name === 'console' ? makeConsole() : report),
 };
