@@ -83,6 +83,10 @@ class Channel:
             except OSError:
                 os._exit(0)  # the host is gone, and so is the reason to live
 
+    def has_more(self) -> bool:
+        """Whether a message has arrived already, together with the last one."""
+        return bool(self._arrived)
+
     def receive_answer(self) -> Frame:
         """The next message of the host, which is about to send one."""
         asked_at = monotonic()

@@ -100,7 +100,7 @@ class Realm:
         self._rejections: dict[int, tuple[Value, Value]] = {}
         self._own_promise = 0
         self._link_failure: Failure | None = None
-        make_native = b"({ __proto__: null, said: { __proto__: null, text: '', calls: '' } })"
+        make_native = b"({ __proto__: null, said: { __proto__: null, text: '' } })"
         native = js.evaluate(compiler.compile(make_native, "", module=False))
         self._said = js.field(native, "said")
         for name, function in self._natives().items():
@@ -179,12 +179,12 @@ class Realm:
         }
 
     def _flush_said(self) -> None:
-        """Reads and writes plain properties, which runs no code: the interrupt handler may."""
-        js = self._js
-        if text := js.take_field(self._said, "text"):
+        """Reads and writes a plain property, which runs no code: the interrupt handler may."""
+        text = self._js.take_field(self._said, "text")
+        if text.startswith(b"["):
+            self._channel.post(messages.CALLS, 0, 0, b"P[" + text[:-1] + b"]")
+        elif text:
             self._channel.post(messages.SAID, 0, 0, text)
-        if calls := js.take_field(self._said, "calls"):
-            self._channel.post(messages.CALLS, 0, 0, b"P[" + calls[:-1] + b"]")
         self._channel.flush()
 
     def _post_call(self, args: list[Value]) -> None:
@@ -500,15 +500,19 @@ class Realm:
                 return js.promise_result(promise)
             if self._watched and self._tell_settled():
                 continue
-            self._flush_said()
-            self._log_rejections()
-            if not js.integer(js.call(self._waits)):
-                raise Failure(
-                    "error",
-                    "DeadlockError",
-                    "the module awaits a promise that nothing can settle any more",
-                )
+            if not channel.has_more():
+                self._say_before_waiting()
             self._serve(channel.receive())
+
+    def _say_before_waiting(self) -> None:
+        self._flush_said()
+        self._log_rejections()
+        if not self._js.integer(self._js.call(self._waits)):
+            raise Failure(
+                "error",
+                "DeadlockError",
+                "the module awaits a promise that nothing can settle any more",
+            )
 
     def _log_rejections(self) -> None:
         rejections, self._rejections = self._rejections, {}

@@ -20,7 +20,7 @@ function invoke(ident, mode, args) {
     callLater(ident, call, text);
     return promise;
   }
-  if (hasSaid()) native.flush();
+  if (said.text !== '') native.flush();
   const call = ++lastCall;
   const reply = native.callSync(ident, call, text, attachments);
   if (reply[0] === 'p') return pendingPromise(call);
@@ -29,17 +29,14 @@ function invoke(ident, mode, args) {
   return value;
 }
 
-// Calls that nobody waits for right now gather in `said.calls`, as far as JSON says their arguments.
+// Calls that nobody waits for right now gather, too, as far as JSON says their arguments.
 function callLater(ident, call, text) {
   if (attachments !== undefined || text[0] !== 'P') {
-    if (hasSaid()) native.flush();
+    if (said.text !== '') native.flush();
     native.call(ident, call, text, attachments);
     return;
   }
-  if (said.text !== '') native.flush();
-  const item = '[' + call + ',' + ident + ',' + apply(stringSlice, text, [1]) + '],';
-  said.calls += item;
-  leaveInTime(item);
+  gather('[' + call + ',' + ident + ',' + apply(stringSlice, text, [1]) + '],', true);
 }
 
 function pendingPromise(ident) {
@@ -80,16 +77,13 @@ function report(value) {
   say('R', encode(value, 'report', false));
 }
 
-// Reports and logs gather in `said.text`. Only one of `text` and `calls` is ever more than empty, so
-// that everything leaves in order. The worker also empties them while the guest computes, at any
-// jump or call: they are only ever added to, in one expression.
+// What is said gathers in `said.text`: lines of reports and logs, or calls, never both, so that
+// everything leaves in order. The worker also empties it while the guest computes, at any jump or
+// call: it is only ever added to, in one expression.
 const { said } = native;
 let saidLines = 0;
 let saidAt = 0;
-
-function hasSaid() {
-  return said.text !== '' || said.calls !== '';
-}
+let saidCalls = false;
 
 function say(letter, text) {
   if (attachments !== undefined) {
@@ -97,13 +91,13 @@ function say(letter, text) {
     native.say(letter, text, attachments);
     return;
   }
-  if (said.calls !== '') native.flush();
-  const line = letter + text + '\n';
-  said.text += line;
-  leaveInTime(line);
+  gather(letter + text + '\n', false);
 }
 
-function leaveInTime(line) {
+function gather(line, isCall) {
+  if (saidCalls !== isCall && said.text !== '') native.flush();
+  saidCalls = isCall;
+  said.text += line;
   const time = now();
   if (++saidLines >= 256 || time - saidAt > 3 || time < saidAt || line.length > 4096) {
     saidLines = 0;
