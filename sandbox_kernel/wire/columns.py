@@ -38,7 +38,7 @@ def swelling(text: bytes) -> int:
     """About how many bytes columns take beyond their text; they may stand on lines, too."""
     if alone := _DECLARED.match(text):
         return _BYTES_OF_MADE * int(alone[1])
-    if b"\n" not in text or (b"RC" not in text and b"LC" not in text):
+    if b"\n" not in text or b"C" not in text:
         return 0
     return _BYTES_OF_MADE * sum(map(int, _DECLARED_ON_A_LINE.findall(text)))
 

@@ -29,14 +29,21 @@ def decode_lines(
 ) -> Iterator[tuple[str, Any]]:
     """A letter and a value for each line; plain ones next to each other are read in one go."""
     try:
-        *lines, last = str(text, "utf-8", "strict").split("\n")
+        whole = str(text, "utf-8", "strict")
     except ValueError as error:
         raise ProtocolError(f"lines that are no text: {error}") from None
+    *lines, last = whole.split("\n")
     if last:
         raise ProtocolError("a last line that does not end")
+    if whole.startswith("RP") and whole.count("\nRP") == len(lines) - 1:
+        values = _plain_values(whole[2:-1].replace("\nRP", ","), len(lines))
+        yield from zip(itertools.repeat("R"), values, strict=False)
+        return
     for plain, group in itertools.groupby(lines, lambda line: line[1:2] == "P"):
         if plain:
-            yield from _plain_lines(list(group))
+            some = list(group)
+            values = _plain_values(",".join(line[2:] for line in some), len(some))
+            yield from zip((line[0] for line in some), values, strict=True)
             continue
         for line in group:
             letter = line[:1]
@@ -45,14 +52,14 @@ def decode_lines(
             yield letter, decode(line[1:], (), borrower(letter), ordered=letter == "L")
 
 
-def _plain_lines(lines: list[str]) -> Iterator[tuple[str, Any]]:
+def _plain_values(texts: str, count: int) -> list[Any]:
     try:
-        found = json.loads("[" + ",".join(line[2:] for line in lines) + "]")
+        found: list[Any] = json.loads(f"[{texts}]")
     except _UNREADABLE as error:
         raise ProtocolError(f"a value that cannot be read: {error}") from None
-    if len(found) != len(lines):
+    if len(found) != count:
         raise ProtocolError("a line that is not one value")
-    return zip((line[0] for line in lines), found, strict=True)
+    return found
 
 
 def decode(

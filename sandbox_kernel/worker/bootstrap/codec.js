@@ -22,8 +22,9 @@ function plainJSON(value, butRows) {
   const encoding = ++encodings;
   root = value;
   seen = undefined;
+  deepest = 0;
   leaveRows = butRows;
-  if (!isPlain(value, 0) || encoding !== encodings || !arraysAreClean()) return undefined;
+  if (!isPlain(value, 0) || encoding !== encodings || !arraysAreClean(deepest)) return undefined;
   const text = stringify(value);
   attachments = undefined;
   return typeof text === 'string' ? text : undefined;
@@ -31,17 +32,17 @@ function plainJSON(value, butRows) {
 
 let root; // of the value being looked at
 let seen; // containers met below it; most values have none
+let deepest; // how deep they are
 let leaveRows; // many objects alike are faster as columns
 
 function isPlain(value, depth) {
-  const type = typeof value;
-  if (type !== 'object') return type === 'string' || type === 'boolean' || (type === 'number' && isPlainNumber(value));
-  if (value === null) return true;
+  if (typeof value !== 'object' || value === null) return isScalar(value);
   if (depth !== 0) {
     if (depth === 100 || value === root) return false;
     if (seen === undefined) seen = newSet();
     else if (seen.has(value)) return false;
     seen.add(value);
+    if (depth > deepest) deepest = depth;
   }
   const prototype = getPrototypeOf(value);
   if (prototype === ObjectPrototype || prototype === null) {
@@ -70,6 +71,11 @@ const MANY = 32;
 function areRows(one, other) {
   return kindOfItem(one) === OBJECT && kindOfItem(other) === OBJECT
     && enumerableKeys(one).length === enumerableKeys(other).length;
+}
+
+function isScalar(value) {
+  const type = typeof value;
+  return type === 'string' || (type === 'number' ? isPlainNumber(value) : type === 'boolean' || value === null);
 }
 
 // Python would read a large whole number as an int, which stands for a bigint.
@@ -108,7 +114,7 @@ function encodeColumns(root, lenient) {
     return undefined;
   }
   attachments = undefined;
-  return state.made + (arraysAreClean() ? stringify(table) : spell(table));
+  return state.made + (arraysAreClean(TABLE_DEPTH) ? stringify(table) : spell(table));
 }
 
 // A list whose turn will come; `kind` is what its values are, if that is known already.
@@ -126,7 +132,8 @@ function encodeColumn(state, values, known) {
   if (length === 0) return ['v', values];
   const kind = kindOfItem(values[0]);
   let i = 1;
-  while (i < length && ((kind === SCALAR && typeof values[i] === 'string') || kindOfItem(values[i]) === kind)) i++;
+  if (kind === SCALAR) while (i < length && isScalar(values[i])) i++;
+  else while (i < length && kindOfItem(values[i]) === kind) i++;
   return i === length ? encodeAlike(state, kind, values, length) : encodeMixture(state, values, kind, i, length);
 }
 
@@ -141,9 +148,9 @@ function kindOfItem(value) {
     if (prototype === SetPrototype) return SET;
     return prototype === MapPrototype ? MAP : OTHER;
   }
-  if (type === 'number') return isPlainNumber(value) ? SCALAR : NUMBER;
-  if (type === 'string' || type === 'boolean') return SCALAR;
+  if (isScalar(value)) return SCALAR;
   if (type === 'undefined') return MISSING;
+  if (type === 'number') return NUMBER;
   return type === 'bigint' ? BIGINT : OTHER;
 }
 
@@ -344,17 +351,18 @@ function encodeTable(root, path, lenient) {
   table[0] = encodeItem(state, root, -1, undefined);
   for (let i = 0; i < state.queue.length; i++) table[i + 1] = encodeNode(state, state.queue[i], i);
   attachments = state.attachments;
-  return arraysAreClean() ? stringify(table) : spell(table);
+  return arraysAreClean(TABLE_DEPTH) ? stringify(table) : spell(table);
 }
 
 // JSON.stringify looks for toJSON, and keeps the containers it is in on an array, by plain
-// assignment: setters for indices on a prototype of arrays would be handed our tables, which are no
-// deeper than this.
+// assignment: setters for indices on a prototype of arrays would be handed them, our tables too.
 const probe = [];
-function arraysAreClean() {
-  return getPrototypeOf(ArrayPrototype) === ObjectPrototype && getPrototypeOf(ObjectPrototype) === null
-    && !('toJSON' in probe || 0 in probe || 1 in probe || 2 in probe || 3 in probe || 4 in probe);
+function arraysAreClean(depth) {
+  if (getPrototypeOf(ArrayPrototype) !== ObjectPrototype || getPrototypeOf(ObjectPrototype) !== null || 'toJSON' in probe) return false;
+  for (let i = 0; i <= depth; i++) if (i in probe) return false;
+  return true;
 }
+const TABLE_DEPTH = 4;
 
 function spell(item) {
   if (typeof item !== 'object' || item === null) return stringify(item);
