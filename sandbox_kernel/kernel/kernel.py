@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 # Answered while a cell runs: they touch nothing that the cell uses.
 _MEANWHILE = frozenset(
-    ("complete_request", "inspect_request", "is_complete_request", "history_request")
+    (
+        *("complete_request", "inspect_request", "is_complete_request", "history_request"),
+        *("kernel_info_request", "comm_info_request"),  # a page that is loaded again asks for these
+    )
 )
 
 
@@ -203,6 +206,8 @@ class SandboxKernel(Kernel):
         self.comm_manager = comm.get_comm_manager()
         for kind in ("comm_open", "comm_msg", "comm_close"):
             self.shell_handlers[kind] = getattr(self.comm_manager, kind)
+        # ipywidgets registers this only where there is an IPython.
+        self.comm_manager.register_target("jupyter.widget.control", _tell_states)
 
     async def shell_main(self, subshell_id: str | None, msg: Any) -> None:
         """Answer help requests at once; everything else waits for the running cell, as ever."""
@@ -231,6 +236,13 @@ class SandboxKernel(Kernel):
             return self.session.deserialize(frames, content=False, copy=False)["header"]  # type: ignore[no-any-return]
         except Exception:
             return None  # no message; ipykernel logs it
+
+
+def _tell_states(channel: Any, opened: dict[str, Any]) -> None:
+    """A page that was loaded again wants the state of every widget."""
+    from ipywidgets import Widget  # slow to import, and a notebook may never show a view
+
+    Widget.handle_control_comm_opened(channel, opened)
 
 
 def _failure(error: Exception) -> Failure:

@@ -112,12 +112,13 @@ class Notebook:
         notebook.open()
         return notebook
 
-    def open(self) -> None:
+    def open(self, wait_for_idle: bool = True) -> None:
         """Go to the notebook, as after a click on its name, and wait for its kernel."""
         address = f"{self._server.url}/lab/tree/{self.path.name}?reset&token={self._server.token}"
         self.page.goto(address)
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
-        self.page.wait_for_function(_KERNEL_IS_IDLE, timeout=60_000)
+        if wait_for_idle:
+            self.page.wait_for_function(_KERNEL_IS_IDLE, timeout=60_000)
 
     def add(self, source: str) -> int:
         """Append a cell; its index."""
@@ -154,9 +155,8 @@ class Notebook:
         return "[*]" in self.cell(index).locator(".jp-InputPrompt").first.inner_text()
 
     def save(self) -> dict[str, Any]:
-        """Save, and what is then in the file."""
+        """Save, and what is then in the file; output that comes meanwhile makes it dirty again."""
         self.command("docmanager:save")
-        self.page.wait_for_function(_IS_SAVED, timeout=20_000)
         saved: dict[str, Any] = json.loads(self.path.read_text())
         return saved
 
@@ -201,7 +201,6 @@ _OUTPUT_STANDS_STILL = """(index) => new Promise((resolve) => {
   });
   observer.observe(cell, { childList: true, subtree: true, characterData: true });
 })"""
-_IS_SAVED = "() => jupyterapp.shell.currentWidget.context.model.dirty === false"
 
 
 def _notebook_of(cells: list[str], kernel: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import OpenNotebook, ReadyNotebook
-from tests.browser.faces import MAGIC, Face, both_faces
+from tests.browser.faces import KERNEL, MAGIC, Face, both_faces
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SLEEP = "%%runcode --import timers\nimport { sleep } from 'timers';\n"
@@ -161,6 +161,36 @@ def test_a_saved_notebook_shows_the_final_state_again(
     expect(view.locator(".run-plot")).to_be_visible()
     view.get_by_role("tab", name="Console").click()
     expect(view.get_by_role("log")).to_have_text("said")
+
+
+@both_faces
+def test_a_notebook_saved_in_the_middle_of_a_run_opens_again(
+    open_notebook: OpenNotebook, face: Face
+) -> None:
+    body = "for (let i = 0; ; i++) { report({ step: i }); report(Math.sin(i)); await sleep(50); }"
+    cells = [*face.setup, SLEEP + body]
+    notebook, at = open_notebook(cells, face.kernel), len(face.setup)
+    for index in range(at):
+        notebook.run(index)
+    notebook.start(at)
+    view = notebook.view(at)
+    expect(view.get_by_role("treeitem")).to_have_count(200, timeout=60_000)  # some keyframes later
+    notebook.save()
+
+    if face is KERNEL:  # ipykernel tells a page that comes anew of its widgets when the cell has ended
+        notebook.open(wait_for_idle=False)
+        expect(view.locator(".run-word")).to_have_text("Running", timeout=30_000)
+        reports = number_in(view, r"([\d,]+) reports")
+        expect(view.get_by_role("tab", name="Reports")).not_to_have_text(f"Reports {reports:,.0f}")
+        view.get_by_role("button", name="Terminate").click()
+        expect(view.locator(".run-word")).to_have_text("Terminated")
+
+    notebook.command("kernelmenu:shutdown")  # nobody is left who could tell how it went on
+    notebook.open()
+    expect(view.locator(".run-word")).to_have_text("No contact", timeout=30_000)
+    expect(view.get_by_role("treeitem").first).to_contain_text("step: ")
+    expect(view.locator(".run-plot")).to_be_visible()
+    expect(view.get_by_role("button", name="Terminate")).to_be_hidden()
 
 
 @both_faces

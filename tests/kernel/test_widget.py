@@ -60,7 +60,30 @@ def test_comms_are_listed_and_closed_ones_forgotten(kernel: Client) -> None:
     assert comms[model]["target_name"] == "jupyter.widget"
 
 
+def test_a_page_that_is_opened_meanwhile_gets_the_state(kernel: Client) -> None:
+    """JupyterLab asks all of this when a page is loaded again while a cell runs."""
+    running = kernel.send("report('first'); for (;;) {}")
+    model = kernel.wait_for(running, "display_data")["data"][WIDGET]["model_id"]
+    assert kernel.reply(kernel.channels.kernel_info())["content"]["status"] == "ok"
+    assert model in kernel.reply(kernel.channels.comm_info())["content"]["comms"]
+    opened = {"comm_id": "page", "target_name": "jupyter.widget.control", "data": {}}
+    tell(kernel, "comm_open", opened, {"version": "1.0.0"})
+    asked = tell(kernel, "comm_msg", {"comm_id": "page", "data": {"method": "request_states"}})
+    answer = kernel.wait_for(asked, "comm_msg")["data"]
+    assert answer["method"] == "update_states"
+    assert answer["states"][model]["state"]["head"]["status"] == "running"
+    press(kernel, model)
+    assert kernel.finish(running).content["ename"] == "terminated"
+
+
 def press(kernel: Client, comm_id: str) -> None:
     data = {"method": "custom", "content": {"kind": "terminate"}}
-    message = kernel.channels.session.msg("comm_msg", {"comm_id": comm_id, "data": data})
+    tell(kernel, "comm_msg", {"comm_id": comm_id, "data": data})
+
+
+def tell(
+    kernel: Client, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None
+) -> str:
+    message = kernel.channels.session.msg(kind, content, metadata=metadata)
     kernel.channels.shell_channel.send(message)
+    return str(message["header"]["msg_id"])

@@ -1,4 +1,4 @@
-// Keeping the final state in the notebook. JupyterLab saves widgets only if its reader turned that on,
+// Keeping the state in the notebook. JupyterLab saves widgets only if its reader turned that on,
 // so a view writes its own state into the notebook's metadata, where JupyterLab looks for it on opening.
 // Other front ends keep widget state in their own ways; there, this does nothing.
 
@@ -16,6 +16,23 @@ function keepInNotebook(model) {
   const state = withoutForgotten(saved.state, shownModels(notebook));
   for (const name of [id, ...references(live[id])]) if (live[name]) state[name] = live[name];
   notebook.setMetadata("widgets", { ...notebook.getMetadata("widgets"), [STATE]: { ...saved, state } });
+}
+
+/** Whoever saves in the middle of a run has what the view shows at that moment. */
+function keepWhenSaved(model, isOver) {
+  const saving = model.widget_manager?.context?.saveState;
+  const keep = (_, state) => {
+    if (isOver()) saving.disconnect(keep);
+    else if (state === "started") keepInNotebook(model);
+  };
+  saving?.connect?.(keep);
+}
+
+/** Whether the notebook was saved in the middle of a run that has ended since. */
+function isBehind(model) {
+  const { id, status } = model.get("head");
+  const saved = model.widget_manager?.context?.model?.getMetadata?.("widgets")?.[STATE]?.state?.[id];
+  return status !== "running" && saved?.state?.head?.status === "running";
 }
 
 const references = ({ state }) =>

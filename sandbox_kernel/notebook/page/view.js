@@ -18,6 +18,8 @@ function initialize({ model }) {
     setTimeout(() => keepInNotebook(model)); // when the last of the final state has arrived
   };
   store.listeners.add(keepAtEnd);
+  if (!kept) keepWhenSaved(model, () => kept);
+  else setTimeout(() => isBehind(model) && keepInNotebook(model), 500); // when the model is known
 }
 
 function render({ model, el }) {
