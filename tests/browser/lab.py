@@ -27,6 +27,15 @@ _QUIET = {
 }
 
 
+_IMAGES = Path(__file__).parents[2] / "docs" / "images"
+
+
+def screenshot(target: Page | Locator, name: str) -> None:
+    """A picture for docs/, made anew only when asked for: it would differ a little each time."""
+    if os.environ.get("SANDBOX_SCREENSHOTS"):
+        target.screenshot(path=_IMAGES / f"{name}.png")
+
+
 class LabServer:
     """One JupyterLab process with its own directories, so that nobody's settings matter."""
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.faces import Face, both_faces
-from tests.browser.test_live_view import screenshot
+from tests.browser.lab import screenshot
 
 STRINGS = [
     "<img src=x onerror=\"window.pwned='img'\">",

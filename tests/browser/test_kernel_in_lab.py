@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, TimeoutError, expect
+from playwright.sync_api import Browser, Locator, TimeoutError, expect
 
-from tests.browser.lab import LabServer, Notebook
+from tests.browser.lab import LabServer, Notebook, screenshot
 
 expect.set_options(timeout=30_000)
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +21,7 @@ def lab(browser: Browser, lab_server: LabServer) -> Iterator[Notebook]:
     page.goto(f"{lab_server.url}/lab?reset&token={lab_server.token}")
     card = page.locator('.jp-LauncherCard[title="Sandbox (TypeScript)"]').first
     card.wait_for(timeout=60_000)
-    keep(page, "kernel-launcher")
+    screenshot(page, "kernel-launcher")
     card.click()
     notebook = Notebook(page, lab_server, "unused.ipynb")
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
@@ -33,13 +30,6 @@ def lab(browser: Browser, lab_server: LabServer) -> Iterator[Notebook]:
     )
     yield notebook
     context.close()
-
-
-def keep(page: Page, name: str) -> None:
-    """A screenshot for the documentation, when somebody asks for them."""
-    if os.environ.get("KEEP_SCREENSHOTS"):
-        IMAGES.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=IMAGES / f"{name}.png")
 
 
 def editor(lab: Notebook, index: int) -> Locator:
@@ -99,7 +89,7 @@ def test_output_tables_and_results_show(lab: Notebook) -> None:
     output = lab.output(index)
     expect(output).to_contain_text("prices of [ 'apple', 'fig' ]")
     expect(output).to_contain_text("│ 1       │ 'fig'   │ 3     │")
-    keep(lab.page, "kernel-cells")
+    screenshot(lab.page, "kernel-cells")
 
 
 def test_completion_opens_with_tab(lab: Notebook) -> None:
@@ -114,7 +104,7 @@ def test_completion_opens_with_tab(lab: Notebook) -> None:
     lab.page.keyboard.press("Enter")
     lab.page.keyboard.type("JSON.")
     offer(lab, "stringify")
-    keep(lab.page, "kernel-completion")
+    screenshot(lab.page, "kernel-completion")
     lab.page.keyboard.press("Escape")
     lab.page.keyboard.press("Escape")
 
@@ -142,7 +132,7 @@ def test_an_error_shows_its_line_and_a_caret(lab: Notebook) -> None:
     assert lines[at - 1][lines[at].index("^") :] == "coutn"
     assert "ReferenceError" in text
     lab.output(index).scroll_into_view_if_needed()
-    keep(lab.page, "kernel-error")
+    screenshot(lab.page, "kernel-error")
 
 
 def test_the_toolbars_stop_button_ends_an_infinite_loop(lab: Notebook) -> None:
@@ -155,7 +145,7 @@ def test_the_toolbars_stop_button_ends_an_infinite_loop(lab: Notebook) -> None:
     lab.wait(index)
     expect(lab.output(index)).to_contain_text("terminated: interrupted")
     lab.output(index).scroll_into_view_if_needed()
-    keep(lab.page, "kernel-stopped")
+    screenshot(lab.page, "kernel-stopped")
     after = run(lab, "'ready again'")
     expect(lab.output(after)).to_contain_text("'ready again'")
 
@@ -186,4 +176,4 @@ def test_a_json_result_is_a_tree_of_text(lab: Notebook) -> None:
     expect(output).to_contain_text("<b>bold</b>")
     assert output.locator("b").count() == 0
     output.scroll_into_view_if_needed()
-    keep(lab.page, "kernel-json")
+    screenshot(lab.page, "kernel-json")

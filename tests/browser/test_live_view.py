@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook, ReadyNotebook
 from tests.browser.faces import KERNEL, MAGIC, Face, both_faces
+from tests.browser.lab import screenshot
 
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SLEEP = "%%runcode --import timers\nimport { sleep } from 'timers';\n"
 
 TRAINING = (
@@ -28,13 +26,6 @@ for (let step = 1; step <= 60; step++) {
 }
 export default 'trained';"""
 )
-
-
-def screenshot(target: Page | Locator, name: str) -> None:
-    """Pictures for docs/, made anew only when asked for: they would differ a little each time."""
-    if os.environ.get("SANDBOX_SCREENSHOTS"):
-        IMAGES.mkdir(parents=True, exist_ok=True)
-        target.screenshot(path=IMAGES / f"{name}.png")
 
 
 def number_in(locator: Locator, pattern: str) -> float:
@@ -177,7 +168,7 @@ def test_a_notebook_saved_in_the_middle_of_a_run_opens_again(
     expect(view.get_by_role("treeitem")).to_have_count(200, timeout=60_000)  # some keyframes later
     notebook.save()
 
-    if face is KERNEL:  # ipykernel tells a page that comes anew of its widgets when the cell has ended
+    if face is KERNEL:  # a page that comes anew hears of widgets from ipykernel after the cell
         notebook.open(wait_for_idle=False)
         expect(view.locator(".run-word")).to_have_text("Running", timeout=30_000)
         reports = number_in(view, r"([\d,]+) reports")
