@@ -240,7 +240,8 @@ class SandboxKernel(Kernel):
 
 def _tell_states(channel: Any, opened: dict[str, Any]) -> None:
     """A page that was loaded again wants the state of every widget."""
-    from ipywidgets import Widget  # slow to import, and a notebook may never show a view
+    # Slow to import, and a notebook may never show a view.
+    from ipywidgets import Widget  # type: ignore[import-untyped]
 
     Widget.handle_control_comm_opened(channel, opened)
 
