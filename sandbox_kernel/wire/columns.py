@@ -4,6 +4,7 @@
 first has one value, which is the message. Each column is of one kind:
 
     ["v", values] as in JSON     ["u", count] undefined     ["n", texts] numbers that JSON lacks
+    ["f", attachment] numbers as float64, where many are no whole ones
     ["b", hexes] bigints         ["d", milliseconds] Dates, null for an invalid one
     ["o", names, count, c]       objects with the same names; one column each, from c on
     ["k", sizes, names, c]       objects with names of their own; the values are in column c
@@ -20,14 +21,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
 from ..values import BigInt, JSMap, JSSet, undefined
-from .scalars import EPOCH, MILLISECOND, check_keys, date_of, fit_for_a_set
+from .frame import Buffer
+from .scalars import (
+    EPOCH,
+    MAX_SAFE_INTEGER,
+    MILLISECOND,
+    check_keys,
+    date_of,
+    fit_for_a_set,
+)
 
 _BYTES_OF_MADE = 240  # an object, set or list, or an entry of a JSMap or JSSet, about
+_BYTES_OF_FLOATS = 64  # eight of them are one thing made
 _NUMBER = re.compile("[0-9]{1,10}")
 _DECLARED = re.compile(rb"C([0-9]{1,10})\[")
 _DECLARED_ON_A_LINE = re.compile(rb"^[RL]C([0-9]{1,10})\[", re.M)
@@ -43,7 +54,7 @@ def swelling(text: bytes) -> int:
     return _BYTES_OF_MADE * sum(map(int, _DECLARED_ON_A_LINE.findall(text)))
 
 
-def decode_columns(text: str, ordered: bool) -> Any:
+def decode_columns(text: str, attachments: Sequence[Buffer], ordered: bool) -> Any:
     """The one value of the first column. Raises ValueError and its like for anything else.
 
     `ordered` keeps the order of Sets, which Python's do not.
@@ -51,12 +62,19 @@ def decode_columns(text: str, ordered: bool) -> Any:
     declared, columns = text[: text.index("[")], text[text.index("[") :]
     if not _NUMBER.fullmatch(declared):
         raise ValueError("columns that do not say how much they make")
-    return _Reader(int(declared), json.loads(columns), ordered).value
+    return _Reader(int(declared), json.loads(columns), attachments, ordered).value
 
 
 class _Reader:
-    def __init__(self, may_make: int, table: list[list[Any]], ordered: bool) -> None:
+    def __init__(
+        self,
+        may_make: int,
+        table: list[list[Any]],
+        attachments: Sequence[Buffer],
+        ordered: bool,
+    ) -> None:
         self._may_make = may_make
+        self._attachments: list[Buffer | None] = list(attachments)
         self._ordered = ordered
         self._columns: list[list[Any] | None] = [None] * len(table)
         for self._at in reversed(range(len(table))):
@@ -91,6 +109,21 @@ class _Reader:
 
     def _numbers(self, texts: list[str]) -> list[Any]:
         return list(map(float, texts))
+
+    def _floats(self, index: int) -> list[Any]:
+        data = self._attachments[index]
+        if data is None or type(index) is not int or index < 0:
+            raise ValueError("no such binary data")
+        self._attachments[index] = None
+        self._make(-(-len(data) // _BYTES_OF_FLOATS))
+        floats = array("d")
+        floats.frombytes(data)
+        return [
+            int(x)
+            if x.is_integer() and abs(x) <= MAX_SAFE_INTEGER and (x or str(x) == "0.0")
+            else x
+            for x in floats
+        ]
 
     def _bigints(self, texts: list[str]) -> list[Any]:
         return [BigInt(text, 16) for text in texts]
@@ -161,6 +194,7 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
     "v": _Reader._values,
     "u": _Reader._undefined,
     "n": _Reader._numbers,
+    "f": _Reader._floats,
     "b": _Reader._bigints,
     "d": _Reader._dates,
     "o": _Reader._rows,

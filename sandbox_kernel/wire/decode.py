@@ -76,7 +76,7 @@ def decode(
     try:
         form, rest = _split_form(text)
         if form == "C":
-            return decode_columns(rest, ordered)
+            return decode_columns(rest, attachments, ordered)
         parsed = json.loads(rest)
         if form == "P":
             return parsed

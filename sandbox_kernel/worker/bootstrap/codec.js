@@ -58,7 +58,7 @@ function isPlain(value, depth) {
   if (prototype !== ArrayPrototype || !isArray(value)) return false;
   const { length } = value;
   if (length > MAX_ITEMS) return false; // what refuses it says why
-  if (length >= MANY && leaveRows && areRows(value[0], value[1])) return false;
+  if (length >= MANY && leaveRows && (areRows(value[0], value[1]) || seemFractions(value, length))) return false;
   for (let i = 0; i < length; i++) {
     const item = value[i];
     const type = typeof item;
@@ -71,6 +71,16 @@ const MANY = 32;
 function areRows(one, other) {
   return kindOfItem(one) === OBJECT && kindOfItem(other) === OBJECT
     && enumerableKeys(one).length === enumerableKeys(other).length;
+}
+
+function seemFractions(values, length) {
+  return length >= WORTH_ATTACHING
+    && (isFraction(values[0]) || isFraction(values[length >> 1]) || isFraction(values[length - 1]));
+}
+const WORTH_ATTACHING = 1024;
+
+function isFraction(value) {
+  return typeof value === 'number' && value % 1 !== 0;
 }
 
 function isScalar(value) {
@@ -96,7 +106,8 @@ const DISTINCT = 16; // added to a kind: and each of them is there once
 const FEW = 256; // lists, from which on they must be worth their while
 
 function encodeColumns(root, lenient) {
-  const state = { __proto__: null, lenient, lists: newList(), kinds: newList(), seen: newList(), met: newList(), made: 0, items: 0 };
+  const state = { __proto__: null, lenient, lists: newList(), kinds: newList(), seen: newList(), met: newList(), made: 0, items: 0,
+    attachments: undefined };
   for (let kind = 0; kind < OTHER; kind++) {
     state.seen[kind] = newSet();
     state.met[kind] = 0;
@@ -113,7 +124,7 @@ function encodeColumns(root, lenient) {
   } catch {
     return undefined;
   }
-  attachments = undefined;
+  attachments = state.attachments;
   return state.made + (arraysAreClean(TABLE_DEPTH) ? stringify(table) : spell(table));
 }
 
@@ -130,6 +141,7 @@ function encodeColumn(state, values, known) {
   if ((state.items += length) > MAX_ITEMS) return undefined;
   if (known !== undefined) return encodeAlike(state, known, values, length);
   if (length === 0) return ['v', values];
+  if (seemFractions(values, length) && areNumbers(values, length)) return encodeFloats(state, values, length);
   const kind = kindOfItem(values[0]);
   let i = 1;
   if (kind === SCALAR) while (i < length && isScalar(values[i])) i++;
@@ -206,6 +218,27 @@ function encodeAlike(state, kind, values, length) {
     case MAP:
       return encodeMaps(state, values, length);
   }
+}
+
+function areNumbers(values, length) {
+  for (let i = 0; i < length; i++) if (typeof values[i] !== 'number') return false;
+  return true;
+}
+
+// Spelling out fractions and reading them again is slow on both sides.
+function encodeFloats(state, values, length) {
+  const index = attach(state, new BinaryConstructors.Float64Array(values));
+  if (index === undefined) return undefined;
+  state.made += (length + 7 - (length + 7) % 8) / 8; // a number is small
+  return ['f', index];
+}
+
+function attach(state, value) {
+  if (state.attachments === undefined) state.attachments = newList();
+  const index = state.attachments.length;
+  if (index === MAX_ATTACHMENTS) return undefined;
+  state.attachments[index] = value;
+  return index;
 }
 
 // Whether none of them was met before. A set for each kind, because they are faster small.
@@ -530,10 +563,8 @@ const kindEncoders = {
 for (const type of ownKeys(BinaryConstructors)) {
   if (type === 'DataView') continue;
   kindEncoders[type] = (state, value, me, kind) => {
-    if (state.attachments === undefined) state.attachments = newList();
-    const index = state.attachments.length;
-    if (index === MAX_ATTACHMENTS) refuse(state, 'too much binary data in pieces cannot cross', me, undefined);
-    state.attachments[index] = value;
+    const index = attach(state, value);
+    if (index === undefined) refuse(state, 'too much binary data in pieces cannot cross', me, undefined);
     return ['x', kind, index];
   };
 }

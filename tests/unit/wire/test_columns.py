@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -54,6 +55,29 @@ def test_one_object_in_two_places_is_one_object() -> None:
     one, other = decode(text, [], None)
     assert one == {"n": 1}
     assert one is other
+
+
+def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
+    data = struct.pack("<4d", 0.5, 2.0, 1e300, float("inf"))
+    found = decode(columns(2, ["a", [4], 1], ["f", 0]), [data], None)
+    assert found == [0.5, 2, 1e300, float("inf")]
+    assert list(map(type, found)) == [float, int, float, float]
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        (columns(1, ["a", [1], 1], ["f", 0]), b"12345678"),  # makes two things
+        (columns(9, ["a", [1], 1], ["f", 0]), b"1234"),
+        (columns(9, ["a", [1], 1], ["f", 1]), b"12345678"),
+        (columns(9, ["a", [1], 1], ["f", -1]), b"12345678"),
+        (columns(9, ["a", [1], 1], ["f", False]), b"12345678"),
+        (columns(9, ["a", [2], 1], ["+", [0, 1], 2, 2], ["f", 0], ["f", 0]), b"12345678"),
+    ],
+)
+def test_binary_data_that_does_not_fit_is_refused(text: str, data: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        decode(text, [data], None)
 
 
 HOSTILE = {
@@ -239,6 +263,33 @@ export default rows;
     assert (found[7], found[9], found[11]) == ({"i": 7}, None, [1, [2, [3]]])
     assert found[13] is undefined
     assert found[63] == {"i": 63, "s": "\ud80063"}
+
+
+def test_many_fractions_arrive_as_they_were(value: Callable[..., Any]) -> None:
+    source = """
+const odd = [-0, NaN, Infinity, 2 ** 53, -(2 ** 60), 1e21, 1e300, 5e-324];
+const numbers = Array.from({ length: 3000 }, (_, i) => i / 4);
+export default [numbers, [...numbers, ...odd], numbers.map((x) => ({ x, text: 'x' })), [...numbers, 'text']];
+"""
+    numbers, odd, rows, mixed = value(source)
+    assert numbers == [i / 4 for i in range(3000)]
+    assert {type(x) for x in numbers[::4]} == {int}
+    assert odd[:3000] == mixed[:3000] == [row["x"] for row in rows] == numbers
+    assert [repr(x) for x in odd[3000:]] == [
+        "-0.0", "nan", "inf", "9007199254740992.0", "-1.152921504606847e+18", "1e+21", "1e+300", "5e-324",
+    ]  # fmt: skip
+    assert mixed[3000] == "text"
+
+
+def test_many_fractions_in_a_report_and_a_call(value: Callable[..., Any]) -> None:
+    source = """
+const numbers = Array.from({ length: 2000 }, (_, i) => i + 0.5);
+report('before'); report(numbers); report('after');
+export default total(numbers);
+"""
+    reports: list[Any] = []
+    assert value(source, globals={"total": sum}, report=reports.append) == 2000 * 2000 / 2
+    assert reports == ["before", [i + 0.5 for i in range(2000)], "after"]
 
 
 def test_what_is_shared_and_what_is_cyclic_survives_among_rows(value: Callable[..., Any]) -> None:
