@@ -18,17 +18,21 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     from sandbox_kernel.engine import Engine
 
     from .awaiting import Awaiting
+    from .body import body_matcher
     from .complete import complete
     from .magic import RunCode
     from .output import bundle_of
 
-    shell.register_magics(RunCode(shell))
+    magics = RunCode(shell)
+    shell.register_magics(magics)
     _bundles(shell).for_type(CodeExecutionResult, bundle_of)
     set_hook: Any = shell.set_hook
     set_hook("complete_command", complete, str_key="%%runcode")
+    matcher = body_matcher(shell, magics.modules)
+    shell.Completer.custom_matchers.append(matcher)
     awaiting = Awaiting(shell)
     awaiting.install()
-    setattr(shell, _ATTRIBUTE, awaiting)
+    setattr(shell, _ATTRIBUTE, (awaiting, matcher))
     Engine.instance().warm_up()  # its processes get ready while the first cell is being written
 
 
@@ -36,7 +40,9 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     """What `%unload_ext runcode` calls."""
     from sandbox_kernel.contract import CodeExecutionResult
 
-    getattr(shell, _ATTRIBUTE).uninstall()
+    awaiting, matcher = getattr(shell, _ATTRIBUTE)
+    awaiting.uninstall()
+    shell.Completer.custom_matchers.remove(matcher)
     delattr(shell, _ATTRIBUTE)
     _bundles(shell).pop(CodeExecutionResult, None)
     for kind in ("line", "cell"):

@@ -4,37 +4,24 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable
 from typing import Any
 
 from ..errors import SandboxError
+from ..notebook import names
+from ..notebook.completion import Lent, blank_magics, code_matches, fitting, word_after
+from ..notebook.infer import Inference, Thing
+from ..notebook.intrinsics import Intrinsics
 from ..notebook.magics import Option, parse_options
 from ..notebook.option_help import complete_options, options_help
+from ..notebook.scan import scan
 from ..notebook.show import show
-from . import names
 from .bridge import signature_of
 from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
 from .finished import is_complete
-from .infer import Inference, Thing
-from .intrinsics import Intrinsics
-from .scan import KEYWORDS, Scan, scan
 from .workspace import Workspace
 
-_WORD_END = re.compile(r"[\w$]*\Z")
-_WORD_START = re.compile(r"[\w$]*")
 _CHAIN = re.compile(r"[\w$]+(?:\s*\??\.\s*[\w$]+)*\Z")
-_SHOWN = frozenset(("export", "default", "import", "function", "return", "await", "async", "const"))
-
-
-@dataclass(frozen=True, slots=True)
-class Lent:
-    """What the cell at hand may use."""
-
-    imports: Mapping[str, Mapping[str, Any]]
-    modules: Mapping[str, str]
-    globals: Mapping[str, Any]
 
 
 class Assistant:
@@ -53,11 +40,8 @@ class Assistant:
         """`matches` with the range they replace."""
         start, matches = await self._matches(code, cursor)
         typed = code[start:cursor]
-        end = cursor + len(_tail(code, cursor)) if typed else cursor
-        fitting = dict.fromkeys(m for m in matches if m.lower().startswith(typed.lower()))
-        # Stable: whoever gives the matches gives the likely ones first.
-        kept = sorted(fitting, key=lambda m: (not m.startswith(typed), m.startswith("_")))
-        return {"matches": kept, "cursor_start": start, "cursor_end": end}
+        end = cursor + len(word_after(code, cursor)) if typed else cursor
+        return {"matches": fitting(matches, typed), "cursor_start": start, "cursor_end": end}
 
     async def _matches(self, code: str, cursor: int) -> tuple[int, Iterable[str]]:
         line_start = code.rfind("\n", 0, cursor) + 1
@@ -65,7 +49,7 @@ class Assistant:
             return self._magic_matches(code[line_start:cursor], line_start)
         if code.lstrip().startswith("%%bridge"):
             return cursor, []
-        return await self._code_matches(code, cursor)
+        return code_matches(code, cursor, self._lent(code), await self._intrinsics.all())
 
     def _magic_matches(self, line: str, offset: int) -> tuple[int, Iterable[str]]:
         word, space, rest = line.partition(" ")
@@ -98,22 +82,6 @@ class Assistant:
             case _:
                 return []
 
-    async def _code_matches(self, code: str, cursor: int) -> tuple[int, Iterable[str]]:
-        before = scan(_blank_magics(code)[:cursor])
-        lent = self._lent(code)
-        if before.open_text is not None:
-            return _specifier_matches(before, lent)
-        start = cursor - len(_head(code, cursor))
-        whole = scan(_blank_magics(code))
-        if specifier := _braced_import(before, whole, cursor):
-            return start, _exports_of(specifier, lent)
-        things = Inference(whole, lent, await self._intrinsics.all())
-        tokens = [token for token in before.tokens if token.end <= start]
-        if tokens and tokens[-1].text in (".", "?."):
-            return start, things.members_before(tokens)
-        keywords = KEYWORDS if code[start:cursor] else _SHOWN
-        return start, sorted([*things.candidates(), *keywords], key=str.lower)
-
     def _lent(self, code: str) -> Lent:
         """What the cell's own options and the workspace give; without the options if they fail."""
         workspace = self._workspace
@@ -139,12 +107,12 @@ class Assistant:
             return _magic_help(code[line_start:].split("\n", 1)[0])
         if code.lstrip().startswith("%%bridge"):
             return None
-        whole = scan(_blank_magics(code))
+        whole = scan(blank_magics(code))
         lent = self._lent(code)
         for token in whole.tokens:
             if token.kind == "string" and token.start <= cursor <= token.end:
                 return _describe_module(token.text[1:-1], lent)
-        end = cursor + len(_tail(code, cursor))
+        end = cursor + len(word_after(code, cursor))
         chain = _CHAIN.search(code[max(0, end - 500) : end])
         if chain is None:
             return None
@@ -154,65 +122,8 @@ class Assistant:
         return _describe(".".join(path), thing, detail) if thing else None
 
 
-def _head(code: str, cursor: int) -> str:
-    match = _WORD_END.search(code[max(0, cursor - 200) : cursor])
-    return match[0] if match else ""
-
-
-def _tail(code: str, cursor: int) -> str:
-    match = _WORD_START.match(code, cursor)
-    return match[0] if match else ""
-
-
 def _only_magics(text: str) -> bool:
     return all(line.startswith("%") or not line.strip() for line in text.split("\n"))
-
-
-def _blank_magics(code: str) -> str:
-    """The code with its magic lines as spaces, so that positions stay."""
-    lines = code.split("\n")
-    for at, line in enumerate(lines):
-        if line.startswith("%"):
-            lines[at] = " " * len(line)
-        elif line.strip():
-            break
-    return "\n".join(lines)
-
-
-def _specifier_matches(before: Scan, lent: Lent) -> tuple[int, Iterable[str]]:
-    """Inside a string that names a module: after `from`, `import` or `import(`."""
-    text = before.open_text
-    assert text is not None
-    last = [token.text for token in before.tokens[-2:]]
-    names_module = last[-1:] in (["from"], ["import"]) or last == ["import", "("]
-    if text.kind != "string" or not names_module:
-        return text.end, []
-    return text.start + 1, [*lent.imports, *lent.modules]
-
-
-def _braced_import(before: Scan, whole: Scan, cursor: int) -> str | None:
-    """The specifier of the `import { … }` that the cursor is in."""
-    words = [token.text for token in before.tokens]
-    if "{" not in words or before.brackets[-1:] != ["{"]:
-        return None
-    opened = len(words) - 1 - words[::-1].index("{")
-    if "import" not in words[max(0, opened - 4) : opened]:
-        return None
-    following = [token for token in whole.tokens if token.start >= cursor][:100]
-    for token, then in pairwise(following):
-        if token.text == "from" and then.kind == "string":
-            return then.text[1:-1]
-        if token.text in (";", "import"):
-            break
-    return ""
-
-
-def _exports_of(specifier: str, lent: Lent) -> list[str]:
-    if specifier in lent.imports:
-        return list(lent.imports[specifier])
-    if specifier in lent.modules:
-        return names.exports(scan(lent.modules[specifier]))
-    return [name for exports in lent.imports.values() for name in exports] if not specifier else []
 
 
 def _magic_help(line: str) -> str | None:

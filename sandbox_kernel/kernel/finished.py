@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import OptionError
+from ..notebook.scan import Scan, scan
 from .cell import parse_cell
-from .scan import Scan, scan
 
 _UNFINISHED = (
     "= => + - * / % ** && || ?? ? : , . ?. < > & | ^ ! ~ += -= *= == === != !== <= >= ..."

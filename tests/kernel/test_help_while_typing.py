@@ -42,6 +42,8 @@ def lent(kernel: Client) -> None:
         ("import { | } from 'files'", ["read_file", "list_dir", "ROOT"]),
         ("import { ROOT, re| } from 'files'", ["read_file"]),
         ("import { a| } from './math.ts'", ["add"]),
+        ("import { re|", ["read_file"]),
+        ("import { ad|", ["add"]),
         ("import * as fs from 'files'\nfs.|", ["read_file", "ROOT"]),
         ("import * as m from './math.ts'\nm.|", ["add", "sub"]),
         ("import { SETTINGS } from 'files'\nSETTINGS.|", ["depth", "name"]),

@@ -35,6 +35,44 @@ def test_options_and_names_complete(notebook: PythonNotebook, typed: str, comple
     assert completed in _complete(notebook, typed)
 
 
+BODY = "%%runcode --import fs=my_fs --import tools --global rows --global limit=10\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("import { read } from 'f", "import { read } from 'fs"),
+        ("import { x } from './ke", "import { x } from './kept.ts"),
+        ("import { sh", "import { shout"),
+        (
+            "import * as tools from 'tools';\ntools.sh",
+            "import * as tools from 'tools';\ntools.shout",
+        ),
+        ("const n = ro", "const n = rows"),
+        ("rows.fil", "rows.filter"),
+        ("limit.toF", "limit.toFixed"),
+        ("Math.hy", "Math.hypot"),
+        ("const planets = 3;\nplan", "const planets = 3;\nplanets"),
+        ("repo", "report"),
+    ],
+)
+def test_the_body_completes_as_in_the_kernel(
+    notebook: PythonNotebook, typed: str, completed: str
+) -> None:
+    notebook.run("rows = [1]\ntools = {'shout': str.upper}\nclass FS:\n    def read(self): ...\n")
+    notebook.run("my_fs = FS()")
+    notebook.run("%%runmodule ./kept.ts\nexport const x = 1;").check()
+    assert BODY + completed in _complete(notebook, BODY + typed)
+
+
+def test_completion_of_a_body_calls_nothing_and_offers_no_python(notebook: PythonNotebook) -> None:
+    notebook.run("calls = []\ndef make(): calls.append(1); return {'f': len}\n").check()
+    notebook.run("class Lazy:\n    @property\n    def field(self): calls.append(2)\nlazy = Lazy()")
+    offered = _complete(notebook, "%%runcode --import a=make() --import lazy\nle")
+    assert not [each for each in offered if each.endswith("\nlen")]
+    assert notebook.run("calls").check().text == "[]"
+
+
 def test_the_name_of_the_magic_completes(notebook: PythonNotebook) -> None:
     assert "%%runcode" in _complete(notebook, "%%runc")
     assert "%%runmodule" in _complete(notebook, "%%runm")

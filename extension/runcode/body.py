@@ -1,0 +1,102 @@
+"""Completion inside the body of a `%%runcode` cell, as in the kernel.
+
+Nothing of the user's is called for it: of the options only names and literals are looked up, and of
+objects only the names of their attributes.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.completer import SimpleCompletion, context_matcher
+
+from sandbox_kernel.contract import is_exportable_from_python
+from sandbox_kernel.errors import SandboxError
+from sandbox_kernel.notebook.completion import Lent, code_matches, fitting
+from sandbox_kernel.notebook.intrinsics import Intrinsic, Intrinsics
+from sandbox_kernel.notebook.magics import Source, parse_options
+
+if TYPE_CHECKING:
+    from IPython.core.completer import CompletionContext, SimpleMatcherResult
+    from IPython.core.interactiveshell import InteractiveShell
+
+_MAGIC = "%%runcode"
+_PATIENCE = 1.0  # seconds that a first Tab may wait to learn what a realm has
+
+
+def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callable[..., Any]:
+    """A matcher for IPython's completer; it keeps quiet outside of such cells."""
+    realm = _Realm()
+
+    def match(context: CompletionContext) -> SimpleMatcherResult:
+        code = context.full_text
+        if not code.startswith(_MAGIC) or context.cursor_line == 0:
+            return {"completions": []}
+        lines = code.split("\n")[: context.cursor_line]
+        cursor = sum(len(line) + 1 for line in lines) + context.cursor_position
+        lent = _lent(lines[0].removeprefix(_MAGIC), shell.user_ns, modules)
+        start, matches = code_matches(code, cursor, lent, realm.intrinsics())
+        typed = code[start:cursor]
+        return {
+            "completions": [SimpleCompletion(match) for match in fitting(matches, typed)],
+            "matched_fragment": typed,
+            "ordered": True,
+            "suppress": True,  # what Python has is not there
+        }
+
+    as_matcher: Callable[..., Any] = context_matcher(identifier="runcode")(match)
+    return as_matcher
+
+
+class _Realm:
+    """What every realm has; asked of one in a thread, since the loop of this one may be running."""
+
+    def __init__(self) -> None:
+        self._known: Mapping[str, Intrinsic] = {}
+        self._asking: threading.Thread | None = None
+
+    def intrinsics(self) -> Mapping[str, Intrinsic]:
+        if self._asking is None:
+            self._asking = threading.Thread(target=self._ask, daemon=True)
+            self._asking.start()
+        self._asking.join(_PATIENCE)
+        return self._known
+
+    def _ask(self) -> None:
+        self._known = asyncio.run(Intrinsics().all())
+
+
+def _lent(line: str, names: Mapping[str, Any], modules: Mapping[str, str]) -> Lent:
+    try:
+        options = parse_options(line, "magic")
+    except SandboxError:
+        return Lent({}, modules, {})
+    given = {path: _value(source, names) for path, source in options.modules.items()}
+    texts = {path: text for path, text in given.items() if isinstance(text, str)}
+    return Lent(
+        {name: _exports(_value(source, names)) for name, source in options.imports.items()},
+        {**modules, **texts},
+        {name: _value(source, names) for name, source in options.globals.items()},
+    )
+
+
+def _value(source: Source, names: Mapping[str, Any]) -> Any:
+    """What a source stands for if it is a name or a literal; None if only running it would tell."""
+    text = source.name if source.text is None else source.text
+    if text in names:
+        return names[text]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _exports(owner: Any) -> Mapping[str, Any]:
+    if isinstance(owner, Mapping):
+        return owner
+    public = [name for name in dir(owner) if is_exportable_from_python(name)]
+    return {} if owner is None else dict.fromkeys(public)

@@ -1,0 +1,112 @@
+"""Completion in a cell's code: specifiers, exports, members, names. It runs nothing of the cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from . import names
+from .infer import Inference
+from .intrinsics import Intrinsic
+from .scan import KEYWORDS, Scan, scan
+
+_WORD_END = re.compile(r"[\w$]*\Z")
+_WORD_START = re.compile(r"[\w$]*")
+_SHOWN = frozenset(("export", "default", "import", "function", "return", "await", "async", "const"))
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """What the cell at hand may use."""
+
+    imports: Mapping[str, Mapping[str, Any]]
+    modules: Mapping[str, str]
+    globals: Mapping[str, Any]
+
+
+def code_matches(
+    code: str, cursor: int, lent: Lent, intrinsics: Mapping[str, Intrinsic]
+) -> tuple[int, Iterable[str]]:
+    """Where the word at the cursor begins, and what may stand there."""
+    blanked = blank_magics(code)
+    before = scan(blanked[:cursor])
+    if before.open_text is not None:
+        return _specifier_matches(before, lent)
+    start = cursor - len(_word_before(code, cursor))
+    whole = scan(blanked)
+    specifier = _braced_import(before, whole, cursor)
+    if specifier is not None:
+        return start, _exports_of(specifier, lent)
+    things = Inference(whole, lent, intrinsics)
+    tokens = [token for token in before.tokens if token.end <= start]
+    if tokens and tokens[-1].text in (".", "?."):
+        return start, things.members_before(tokens)
+    keywords = KEYWORDS if code[start:cursor] else _SHOWN
+    return start, sorted([*things.candidates(), *keywords], key=str.lower)
+
+
+def fitting(matches: Iterable[str], typed: str) -> list[str]:
+    """Those that begin as typed, exactly so first; whoever gives them gives the likely ones first."""
+    fit = dict.fromkeys(m for m in matches if m.lower().startswith(typed.lower()))
+    return sorted(fit, key=lambda m: (not m.startswith(typed), m.startswith("_")))
+
+
+def _word_before(code: str, cursor: int) -> str:
+    match = _WORD_END.search(code[max(0, cursor - 200) : cursor])
+    return match[0] if match else ""
+
+
+def word_after(code: str, cursor: int) -> str:
+    match = _WORD_START.match(code, cursor)
+    return match[0] if match else ""
+
+
+def blank_magics(code: str) -> str:
+    """The code with its magic lines as spaces, so that positions stay."""
+    lines = code.split("\n")
+    for at, line in enumerate(lines):
+        if line.startswith("%"):
+            lines[at] = " " * len(line)
+        elif line.strip():
+            break
+    return "\n".join(lines)
+
+
+def _specifier_matches(before: Scan, lent: Lent) -> tuple[int, Iterable[str]]:
+    """Inside a string that names a module: after `from`, `import` or `import(`."""
+    text = before.open_text
+    assert text is not None
+    last = [token.text for token in before.tokens[-2:]]
+    names_module = last[-1:] in (["from"], ["import"]) or last == ["import", "("]
+    if text.kind != "string" or not names_module:
+        return text.end, []
+    return text.start + 1, [*lent.imports, *lent.modules]
+
+
+def _braced_import(before: Scan, whole: Scan, cursor: int) -> str | None:
+    """The specifier of the `import { … }` that the cursor is in, empty if it is not there yet."""
+    words = [token.text for token in before.tokens]
+    if "{" not in words or before.brackets[-1:] != ["{"]:
+        return None
+    opened = len(words) - 1 - words[::-1].index("{")
+    if "import" not in words[max(0, opened - 4) : opened]:
+        return None
+    following = [token for token in whole.tokens if token.start >= cursor][:100]
+    for token, then in pairwise(following):
+        if token.text == "from" and then.kind == "string":
+            return then.text[1:-1]
+        if token.text in (";", "import"):
+            break
+    return ""
+
+
+def _exports_of(specifier: str, lent: Lent) -> list[str]:
+    if specifier in lent.imports:
+        return list(lent.imports[specifier])
+    if specifier in lent.modules:
+        return names.exports(scan(lent.modules[specifier]))
+    known = [*lent.imports, *lent.modules]
+    return [] if specifier else [name for each in known for name in _exports_of(each, lent)]
