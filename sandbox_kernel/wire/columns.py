@@ -13,8 +13,8 @@ first has one value, which is the message. Each column is of one kind:
     ["r", numbers, c]            values of column c, which are objects in more than one place
 
 A column is used once, and by one before it: so they are read from the last to the first, without
-recursion, and nothing is cyclic. The number bounds what they may swell to: it counts what
-is made without being spelled out, and is known before anything is decoded.
+recursion, and nothing is cyclic. The number bounds what they may swell to: it is about what will be
+made beyond what is spelled out, and is known before anything is decoded.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from .scalars import (
     fit_for_a_set,
 )
 
-_BYTES_OF_MADE = 240  # an object, set or list, or an entry of a JSMap or JSSet, about
-_BYTES_OF_FLOATS = 64  # eight of them are one thing made
+_UNIT = 30  # bytes
+# What one of each takes in such units, beyond its text; codec.js has the same.
+_UNDEFINED, _FLOAT, _DATE, _OBJECT, _ARRAY, _SET, _MEMBER, _MAP, _ENTRY = 1, 1, 2, 8, 3, 8, 3, 8, 4
 _NUMBER = re.compile("[0-9]{1,10}")
 _DECLARED = re.compile(rb"C([0-9]{1,10})\[")
 _DECLARED_ON_A_LINE = re.compile(rb"^[RL]C([0-9]{1,10})\[", re.M)
@@ -48,10 +49,10 @@ LINES = ("R", "L")  # the letters before a value on a line
 def swelling(text: bytes) -> int:
     """About how many bytes columns take beyond their text; they may stand on lines, too."""
     if alone := _DECLARED.match(text):
-        return _BYTES_OF_MADE * int(alone[1])
+        return _UNIT * int(alone[1])
     if b"\n" not in text or b"C" not in text:
         return 0
-    return _BYTES_OF_MADE * sum(map(int, _DECLARED_ON_A_LINE.findall(text)))
+    return _UNIT * sum(map(int, _DECLARED_ON_A_LINE.findall(text)))
 
 
 def decode_columns(text: str, attachments: Sequence[Buffer], ordered: bool) -> Any:
@@ -92,11 +93,11 @@ class _Reader:
         self._columns[number] = None
         return values
 
-    def _make(self, count: int) -> int:
+    def _make(self, count: int, cost: int) -> int:
         """Room for so many, before they are made."""
-        if type(count) is not int or not 0 <= count <= self._may_make:
+        if type(count) is not int or not 0 <= count * cost <= self._may_make:
             raise ValueError("columns that make more than they say")
-        self._may_make -= count
+        self._may_make -= count * cost
         return count
 
     def _values(self, values: list[Any]) -> list[Any]:
@@ -105,7 +106,7 @@ class _Reader:
         return values
 
     def _undefined(self, count: int) -> list[Any]:
-        return [undefined] * self._make(count)
+        return [undefined] * self._make(count, _UNDEFINED)
 
     def _numbers(self, texts: list[str]) -> list[Any]:
         return list(map(float, texts))
@@ -115,7 +116,7 @@ class _Reader:
         if data is None or type(index) is not int or index < 0:
             raise ValueError("no such binary data")
         self._attachments[index] = None
-        self._make(-(-len(data) // _BYTES_OF_FLOATS))
+        self._make(len(data) // 8, _FLOAT)
         floats = array("d")
         floats.frombytes(data)
         return [
@@ -129,7 +130,7 @@ class _Reader:
         return [BigInt(text, 16) for text in texts]
 
     def _dates(self, times: list[Any]) -> list[Any]:
-        self._make(len(times))
+        self._make(len(times), _DATE)
         try:
             return [EPOCH + MILLISECOND * time for time in times]
         except (OverflowError, TypeError):  # beyond Python's years, or none at all
@@ -137,24 +138,25 @@ class _Reader:
 
     def _rows(self, names: list[str], count: int, first: int) -> list[Any]:
         blank = dict.fromkeys(_all_text(names), undefined)
-        rows = [blank.copy() for _ in range(self._make(count))]
+        rows = [blank.copy() for _ in range(self._make(count, _OBJECT))]
         for number, name in enumerate(names, first):
             for row, value in zip(rows, self._take(number), strict=True):
                 row[name] = value
         return rows
 
     def _objects(self, sizes: list[int], names: list[str], number: int) -> list[Any]:
-        self._make(len(sizes))
+        self._make(len(sizes), _OBJECT)
         return _parts(dict, _pairs(_all_text(names), self._take(number)), sizes, len(names))
 
     def _arrays(self, sizes: list[int], number: int) -> list[Any]:
-        self._make(len(sizes))
+        self._make(len(sizes), _ARRAY)
         items = self._take(number)
         return _parts(list, items, sizes, len(items))
 
     def _sets(self, sizes: list[int], number: int) -> list[Any]:
         members = self._take(number)
-        self._make(len(sizes) + len(members))
+        self._make(len(sizes), _SET)
+        self._make(len(members), _MEMBER)
         check_keys(members)
         if self._ordered or not fit_for_a_set(members):
             return _parts(JSSet, members, sizes, len(members))
@@ -166,7 +168,8 @@ class _Reader:
 
     def _maps(self, sizes: list[int], number: int) -> list[Any]:
         keys, values = self._take(number), self._take(number + 1)
-        self._make(len(sizes) + len(keys))
+        self._make(len(sizes), _MAP)
+        self._make(len(keys), _ENTRY)
         check_keys(keys)
         return _parts(JSMap, _pairs(keys, values), sizes, len(keys))
 

@@ -102,6 +102,9 @@ function isPlainNumber(value) {
 // code does the rest. Cycles, functions, instances and the like have no column: then `undefined` is
 // the answer, and the table that is made instead says it, or says why not.
 const SCALAR = 0, MISSING = 1, NUMBER = 2, BIGINT = 3, DATE = 4, OBJECT = 5, ARRAY = 6, SET = 7, MAP = 8, OTHER = 9;
+// What one of each takes on the host, in units of wire/columns.py, which has the same.
+const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 2, [OBJECT]: 8, [ARRAY]: 3, [SET]: 8, [MAP]: 8 };
+const FLOAT_COST = 1, MEMBER_COST = 3, ENTRY_COST = 4;
 const DISTINCT = 16; // added to a kind: and each of them is there once
 const FEW = 256; // lists, from which on they must be worth their while
 
@@ -191,7 +194,7 @@ function encodeAlike(state, kind, values, length) {
     case SCALAR:
       return ['v', values];
     case MISSING:
-      state.made += length;
+      state.made += length * COSTS[MISSING];
       return ['u', length];
     case NUMBER:
       for (let i = 0; i < length; i++) values[i] = oddNumber(values[i]);
@@ -203,7 +206,7 @@ function encodeAlike(state, kind, values, length) {
       return undefined;
   }
   if (kind < DISTINCT && !areNew(state, kind, values, length)) return encodeShared(state, kind, values, length);
-  state.made += length;
+  state.made += length * COSTS[kind % DISTINCT];
   switch (kind % DISTINCT) {
     case DATE:
       return encodeDates(values, length);
@@ -229,7 +232,7 @@ function areNumbers(values, length) {
 function encodeFloats(state, values, length) {
   const index = attach(state, new BinaryConstructors.Float64Array(values));
   if (index === undefined) return undefined;
-  state.made += (length + 7 - (length + 7) % 8) / 8; // a number is small
+  state.made += length * FLOAT_COST;
   return ['f', index];
 }
 
@@ -348,7 +351,7 @@ function encodeSets(state, values, length) {
     apply(setForEach, values[i], GATHER_MEMBER);
     values[i] = gathered.length - before;
   }
-  state.made += gathered.length;
+  state.made += gathered.length * MEMBER_COST;
   return ['s', values, first];
 }
 
@@ -361,7 +364,7 @@ function encodeMaps(state, values, length) {
     apply(mapForEach, values[i], GATHER_ENTRY);
     values[i] = gathered.length - before;
   }
-  state.made += gathered.length;
+  state.made += gathered.length * ENTRY_COST;
   return ['m', values, first];
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -29,17 +30,17 @@ def columns(made: int, *table: Any) -> str:
         (columns(1, ["u", 1]), undefined),
         (columns(0, ["n", ["-Infinity"]]), float("-inf")),
         (columns(0, ["b", ["-ff"]]), BigInt(-255)),
-        (columns(1, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
-        (columns(1, ["d", [None]]), Opaque("Date", "Invalid Date")),
-        (columns(1, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
-        (columns(1, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [2]]), {"a": 1, "b": 2}),
-        (columns(1, ["o", [], 1, 1]), {}),
-        (columns(3, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
-        (columns(3, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
-        (columns(3, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
-        (columns(2, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
+        (columns(2, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
+        (columns(2, ["d", [None]]), Opaque("Date", "Invalid Date")),
+        (columns(2, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
+        (columns(8, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [2]]), {"a": 1, "b": 2}),
+        (columns(8, ["o", [], 1, 1]), {}),
+        (columns(19, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
+        (columns(14, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
+        (columns(14, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
+        (columns(12, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
         (
-            columns(2, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
+            columns(4, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
             [1, undefined, 2],
         ),
     ],
@@ -51,7 +52,7 @@ def test_each_kind_of_column(text: str, value: Any) -> None:
 
 
 def test_one_object_in_two_places_is_one_object() -> None:
-    text = columns(2, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
+    text = columns(11, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
     one, other = decode(text, [], None)
     assert one == {"n": 1}
     assert one is other
@@ -59,7 +60,7 @@ def test_one_object_in_two_places_is_one_object() -> None:
 
 def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
     data = struct.pack("<4d", 0.5, 2.0, 1e300, float("inf"))
-    found = decode(columns(2, ["a", [4], 1], ["f", 0]), [data], None)
+    found = decode(columns(7, ["a", [4], 1], ["f", 0]), [data], None)
     assert found == [0.5, 2, 1e300, float("inf")]
     assert list(map(type, found)) == [float, int, float, float]
 
@@ -67,12 +68,12 @@ def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
 @pytest.mark.parametrize(
     ("text", "data"),
     [
-        (columns(1, ["a", [1], 1], ["f", 0]), b"12345678"),  # makes two things
-        (columns(9, ["a", [1], 1], ["f", 0]), b"1234"),
-        (columns(9, ["a", [1], 1], ["f", 1]), b"12345678"),
-        (columns(9, ["a", [1], 1], ["f", -1]), b"12345678"),
-        (columns(9, ["a", [1], 1], ["f", False]), b"12345678"),
-        (columns(9, ["a", [2], 1], ["+", [0, 1], 2, 2], ["f", 0], ["f", 0]), b"12345678"),
+        (columns(3, ["a", [1], 1], ["f", 0]), b"12345678"),  # no room for the number
+        (columns(99, ["a", [1], 1], ["f", 0]), b"1234"),
+        (columns(99, ["a", [1], 1], ["f", 1]), b"12345678"),
+        (columns(99, ["a", [1], 1], ["f", -1]), b"12345678"),
+        (columns(99, ["a", [1], 1], ["f", False]), b"12345678"),
+        (columns(99, ["a", [2], 1], ["+", [0, 1], 2, 2], ["f", 0], ["f", 0]), b"12345678"),
     ],
 )
 def test_binary_data_that_does_not_fit_is_refused(text: str, data: bytes) -> None:
@@ -93,38 +94,38 @@ HOSTILE = {
     "an unknown kind": columns(0, ["_take", 0]),
     "a kind that is a list": columns(0, [["v"], [1]]),
     "a column that is empty": columns(0, []),
-    "more undefined than said": columns(1, ["a", [2], 1], ["u", 2]),
-    "more objects than said": columns(1, ["a", [2], 1], ["o", [], 2, 2]),
-    "fewer than none": columns(9, ["a", [-1], 1], ["u", -1]),
-    "a column before its own": columns(9, ["a", [1], 0]),
-    "a column beyond the last": columns(9, ["a", [1], 7]),
-    "a column counted from the end": columns(9, ["a", [1], -1], ["v", [1]]),
-    "a column that is true": columns(9, ["a", [1], True], ["v", [1]]),
-    "a column used twice": columns(9, ["a", [2], 1], ["a", [1, 1], 2], ["v", [1, 1]], ["a", [1], 2]),
-    "sizes beyond their items": columns(9, ["a", [2], 1], ["v", [1]]),
-    "sizes short of their items": columns(9, ["a", [1], 1], ["v", [1, 2]]),
-    "sizes that only add up": columns(9, ["a", [1], 1], ["a", [3, -1], 2], ["v", [1, 2]]),
-    "sizes that are fractions": columns(9, ["a", [1], 1], ["a", [0.5, 0.5], 2], ["v", [1]]),
-    "rows of different lengths": columns(9, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [1, 2]]),
-    "names that are numbers": columns(9, ["o", [1], 1, 1], ["v", [1]]),
-    "names that are lists": columns(9, ["k", [1], [[]], 1], ["v", [1]]),
-    "fewer names than values": columns(9, ["k", [1], ["a"], 1], ["v", [1, 2]]),
-    "a date that is text": columns(9, ["d", ["x"]]),
-    "a date that is a list": columns(9, ["d", [[]]]),
-    "a date beyond time": columns(9, ["d", [1e300]]),
-    "a date that is not a number": 'C9[["d",[NaN]]]',
-    "a bigint that is none": columns(9, ["b", ["zz"]]),
-    "a number that is none": columns(9, ["n", ["zz"]]),
-    "members that are lists": columns(9, ["s", [1], 1], ["v", [[]]]),
-    "a map with half an entry": columns(9, ["m", [1], 1], ["v", [1]], ["v", []]),
-    "choices beyond the columns": columns(9, ["+", [1], 1, 1], ["v", [1]]),
-    "choices before the columns": columns(9, ["+", [-1], 1, 1], ["v", [1]]),
+    "more undefined than said": columns(4, ["a", [2], 1], ["u", 2]),
+    "more objects than said": columns(18, ["a", [2], 1], ["o", [], 2, 2]),
+    "fewer than none": columns(99, ["a", [-1], 1], ["u", -1]),
+    "a column before its own": columns(99, ["a", [1], 0]),
+    "a column beyond the last": columns(99, ["a", [1], 7]),
+    "a column counted from the end": columns(99, ["a", [1], -1], ["v", [1]]),
+    "a column that is true": columns(99, ["a", [1], True], ["v", [1]]),
+    "a column used twice": columns(99, ["a", [2], 1], ["a", [1, 1], 2], ["v", [1, 1]], ["a", [1], 2]),
+    "sizes beyond their items": columns(99, ["a", [2], 1], ["v", [1]]),
+    "sizes short of their items": columns(99, ["a", [1], 1], ["v", [1, 2]]),
+    "sizes that only add up": columns(99, ["a", [1], 1], ["a", [3, -1], 2], ["v", [1, 2]]),
+    "sizes that are fractions": columns(99, ["a", [1], 1], ["a", [0.5, 0.5], 2], ["v", [1]]),
+    "rows of different lengths": columns(99, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [1, 2]]),
+    "names that are numbers": columns(99, ["o", [1], 1, 1], ["v", [1]]),
+    "names that are lists": columns(99, ["k", [1], [[]], 1], ["v", [1]]),
+    "fewer names than values": columns(99, ["k", [1], ["a"], 1], ["v", [1, 2]]),
+    "a date that is text": columns(99, ["d", ["x"]]),
+    "a date that is a list": columns(99, ["d", [[]]]),
+    "a date beyond time": columns(99, ["d", [1e300]]),
+    "a date that is not a number": 'C99[["d",[NaN]]]',
+    "a bigint that is none": columns(99, ["b", ["zz"]]),
+    "a number that is none": columns(99, ["n", ["zz"]]),
+    "members that are lists": columns(99, ["s", [1], 1], ["v", [[]]]),
+    "a map with half an entry": columns(99, ["m", [1], 1], ["v", [1]], ["v", []]),
+    "choices beyond the columns": columns(99, ["+", [1], 1, 1], ["v", [1]]),
+    "choices before the columns": columns(99, ["+", [-1], 1, 1], ["v", [1]]),
     "choices that exhaust a column": columns(
         9, ["a", [2], 1], ["+", [0, 0], 2, 2], ["v", [1]], ["v", [1]]
     ),
-    "a mixture of all there is": columns(9, ["+", [0], 1, 10**9], ["v", [1]]),
-    "a reference beyond its column": columns(9, ["r", [1], 1], ["v", [1]]),
-    "a reference before its column": columns(9, ["r", [-1], 1], ["v", [1]]),
+    "a mixture of all there is": columns(99, ["+", [0], 1, 10**9], ["v", [1]]),
+    "a reference beyond its column": columns(99, ["r", [1], 1], ["v", [1]]),
+    "a reference before its column": columns(99, ["r", [-1], 1], ["v", [1]]),
     "nested beyond any stack": "C0" + "[" * 100_000,
 }  # fmt: skip
 HARMLESS = {"members that are lists"}  # equal to nothing but themselves, as in JavaScript
@@ -161,10 +162,38 @@ def test_any_columns_are_a_value_or_a_protocol_error(
 
 def test_what_columns_make_weighs_before_it_is_made() -> None:
     sizes = ",".join(["0"] * 1000)
-    text = f'C1001[["a",[1000],1],["s",[{sizes}],2],["v",[]]]'
+    text = f'C8003[["a",[1000],1],["s",[{sizes}],2],["v",[]]]'
     assert weight(text.encode(), []) > 1000 * 230
     line = f"R{text}\n".encode()
     assert weight(b"RP1\n" + line + line, []) > 2 * weight(text.encode(), []) - 200
+
+
+MANY = 10_000
+SWELLING = {
+    "undefined": columns(3 + MANY, ["a", [MANY], 1], ["u", MANY]),
+    "numbers": columns(3, ["a", [MANY], 1], ["v", [0.5] * MANY]),
+    "dates": columns(3 + 2 * MANY, ["a", [MANY], 1], ["d", list(range(MANY))]),
+    "objects": columns(3 + 8 * MANY, ["a", [MANY], 1], ["o", ["a"], MANY, 2], ["v", [1] * MANY]),
+    "arrays": columns(3 + 3 * MANY, ["a", [MANY], 1], ["a", [0] * MANY, 2], ["v", []]),
+    "sets": columns(3 + 8 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
+    "members": columns(8 + 3 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
+    "maps": columns(3 + 8 * MANY, ["a", [MANY], 1], ["m", [0] * MANY, 2], ["v", []], ["v", []]),
+    "entries": columns(8 + 4 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]),
+}
+
+
+@pytest.mark.parametrize("kind", SWELLING)
+def test_columns_weigh_about_what_they_take(kind: str) -> None:
+    text = SWELLING[kind]
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        value = decode(text, [], None)
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert len(value) == MANY
+    assert taken / 2 < weight(text.encode(), []) < 8 * taken
 
 
 def test_columns_stand_on_lines_of_reports_and_logs_only() -> None:
