@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..contract import CodeExecutionError
+from . import names
 from .magics import Face
+from .scan import scan
 
 _NOT_DEFINED = re.compile(r"'?([A-Za-z_$][\w$]*)'? is not defined")
 _NO_EXPORT = re.compile(r"export(?: named)? '([^']+)'")
@@ -60,7 +62,9 @@ def _link_hint(
     if specifier in imports:
         return _export_hint(error.message, specifier, list(imports[specifier]))
     if specifier in modules:
-        return None
+        if not _NO_EXPORT.search(error.message):
+            return None  # the module itself could not be put together
+        return _export_hint(error.message, specifier, names.exports(scan(modules[specifier])))
     known = [*imports, *modules]
     if not known:
         return "nothing can be imported yet; %%bridge NAME or --import lends a module"

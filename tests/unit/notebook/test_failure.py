@@ -95,6 +95,13 @@ def test_link_errors_say_what_can_be_imported(error: dict[str, Any], hint: str) 
     assert hint in "\n".join(told("link_error", name="SyntaxError", **error))
 
 
+def test_a_missing_export_of_a_module_names_those_there_are() -> None:
+    modules = {"./m.ts": "export const subtract = 1; export function add() {}"}
+    error = {"message": "module './m.ts' has no export 'subtrackt'", "specifier": "./m.ts"}
+    lines = told("link_error", Scene("cell-1.ts", "", modules), name="LinkError", **error)
+    assert lines[-1] == "hint: did you mean 'subtract'? './m.ts' exports subtract, add"
+
+
 def test_a_link_error_names_its_specifier() -> None:
     lines = told("link_error", name="SyntaxError", message="cannot link", specifier="fz")
     assert "  specifier: 'fz'" in lines
