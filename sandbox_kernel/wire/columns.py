@@ -137,10 +137,13 @@ class _Reader:
             return list(map(date_of, times))
 
     def _rows(self, names: list[str], count: int, first: int) -> list[Any]:
+        columns = [self._take(number) for number in range(first, first + len(names))]
+        if not set(map(len, columns)) <= {count}:
+            raise ValueError("rows without all their values")
         blank = dict.fromkeys(_all_text(names), undefined)
         rows = [blank.copy() for _ in range(self._make(count, _OBJECT))]
-        for number, name in enumerate(names, first):
-            for row, value in zip(rows, self._take(number), strict=True):
+        for name, values in zip(names, columns, strict=True):
+            for row, value in zip(rows, values, strict=True):
                 row[name] = value
         return rows
 

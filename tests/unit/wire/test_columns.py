@@ -196,6 +196,28 @@ def test_columns_weigh_about_what_they_take(kind: str) -> None:
     assert taken / 2 < weight(text.encode(), []) < 8 * taken
 
 
+NAMES = [f"n{number}" for number in range(300)]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [["o", NAMES, 10_000, 1]],
+        [["a", [10_000], 1], ["o", NAMES, 10_000, 2], *[["v", [1]]] * 300],
+    ],
+    ids=["without values", "with too few values"],
+)
+def test_rows_are_not_made_before_their_values_are_there(table: list[Any]) -> None:
+    """Each would have room for all its names: 10,000 of them are 150 MB."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ProtocolError):
+            decode(columns(10_000, *table), [], None)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
 def test_columns_stand_on_lines_of_reports_and_logs_only() -> None:
     assert list(decode_lines(b'RC1[["u",1]]\nRP2\n', lambda letter: None)) == [
         ("R", undefined),
