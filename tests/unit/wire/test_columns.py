@@ -212,7 +212,7 @@ def test_rows_are_not_made_before_their_values_are_there(table: list[Any]) -> No
     tracemalloc.start()
     try:
         with pytest.raises(ProtocolError):
-            decode(columns(10_000, *table), [], None)
+            decode(columns(10**9, *table), [], None)
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
