@@ -19,6 +19,7 @@ from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.notebook.completion import Lent, code_matches, fitting
 from sandbox_kernel.notebook.intrinsics import Intrinsic, Intrinsics
 from sandbox_kernel.notebook.magics import Source, parse_options
+from sandbox_kernel.notebook.scan import KEYWORDS
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -42,7 +43,10 @@ def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callabl
         start, matches = code_matches(code, cursor, lent, realm.intrinsics())
         typed = code[start:cursor]
         return {
-            "completions": [SimpleCompletion(match) for match in fitting(matches, typed)],
+            "completions": [
+                SimpleCompletion(match, type="keyword" if match in KEYWORDS else "name")
+                for match in fitting(matches, typed)
+            ],
             "matched_fragment": typed,
             "ordered": True,
             "suppress": True,  # what Python has is not there
