@@ -106,7 +106,7 @@ class FrameReader:
             size = needed if needed <= _STEP else min(needed, max(2 * (end - start), _STEP))
             if start == 0 and size <= len(self._buffer) and end < len(self._buffer):
                 return
-        fresh = bytearray(max(size, end - start + 4096))
+        fresh = _buffer(max(size, end - start + 4096))
         fresh[: end - start] = memoryview(self._buffer)[start:end]
         self._buffer, self._start, self._end = fresh, 0, end - start
 
@@ -129,10 +129,28 @@ class FrameReader:
     def _detach(self, at: int, end: int) -> memoryview:
         """The body without a copy: the buffer goes with the frame, what follows to a new one."""
         body, rest = memoryview(self._buffer)[at:end], memoryview(self._buffer)[end : self._end]
+        if _SMALL < len(self._buffer) <= _LARGEST_KEPT:
+            _kept[:] = [self._buffer]
         self._buffer = bytearray(max(_SMALL, len(rest) + 4096))
         self._buffer[: len(rest)] = rest
         self._start, self._end = 0, len(rest)
         return body
+
+
+_LARGEST_KEPT = 1 << 24
+_kept: list[bytearray] = []  # the last large buffer that a frame went with
+
+
+def _buffer(size: int) -> bytearray:
+    """A new one, or the kept one if its frame is gone: fresh memory costs more than a copy."""
+    try:
+        kept = _kept.pop()
+        if len(kept) >= size:
+            kept.append(kept.pop())  # refused while anybody has a view of it
+            return kept
+    except (IndexError, BufferError):
+        pass
+    return bytearray(size)
 
 
 def _split(

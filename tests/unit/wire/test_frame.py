@@ -85,3 +85,24 @@ def test_an_end_in_the_middle_of_a_frame_is_told_from_an_orderly_one() -> None:
     reader = FrameReader(1000)
     feed(reader, b"".join(pack(1, 2, 3, b"text"))[:-1], 100)
     assert not reader.closed()
+
+
+def test_what_a_large_frame_carried_stays_as_it_was_while_anybody_has_it() -> None:
+    """Large buffers are used again."""
+    held = []
+    for fill in range(6):
+        reader = FrameReader(1 << 24)
+        data = b"".join(pack(1, 0, 0, b"", [bytes([fill]) * 300_000]))
+        at = 0
+        while at < len(data):
+            room = reader.room()
+            count = min(len(room), len(data) - at)
+            room[:count] = data[at : at + count]
+            at += count
+            frames = list(reader.feed(count))
+        (part,) = frames[0].attachments
+        if fill % 2:
+            held.append((fill, part))
+        del frames, part, room
+    for fill, part in held:
+        assert bytes(part) == bytes([fill]) * 300_000
