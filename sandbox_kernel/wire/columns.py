@@ -38,7 +38,7 @@ from .scalars import (
 )
 
 _UNIT = 30  # bytes
-# What one of each takes in such units, beyond its text; codec.js has the same.
+# What one of each takes in such units, beyond its text; bootstrap/columns.js has the same.
 _UNDEFINED, _FLOAT, _DATE, _OBJECT, _ARRAY, _SET, _MEMBER, _MAP, _ENTRY = 1, 1, 2, 8, 3, 8, 3, 8, 4
 _NUMBER = re.compile("[0-9]{1,10}")
 _DECLARED = re.compile(rb"C([0-9]{1,10})\[")

@@ -1,4 +1,4 @@
-"""Python values to and from their wire form; the other half is `worker/bootstrap/codec.js`.
+"""Python values to and from their wire form; the other half is in `worker/bootstrap`.
 
 A value is a text and the attachments that it mentions. Its first letter tells the form:
 

@@ -23,7 +23,9 @@ from .positions import Position, Sources
 from .quickjs import UNDEFINED, CompileError, Compiler, Context, GuestThrew, Value
 from .typescript import Prepared, UnsupportedSyntax, prepare
 
-_BOOTSTRAP = ("harden", "codec", "clone", "console", "bridge", "entry")
+_BOOTSTRAP = (
+    "harden", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "entry",
+)  # fmt: skip
 _FIRST_COLLECTION = 4 << 20
 _HEADROOM = 1 << 20  # what the heap may pass its limit by, so that reaching it can be told
 _MISSING_EXPORT = re.compile(

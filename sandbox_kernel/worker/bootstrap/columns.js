@@ -1,0 +1,278 @@
+// Trees of data, many values at a time: a list of values becomes one column of the message, and what
+// they hold becomes further lists, whose turn comes later; so the loops are short, and JSON's native
+// code does the rest. Cycles, functions, instances and the like have no column: then `undefined` is
+// the answer, and the table that is made instead says it, or says why not.
+const SCALAR = 0, MISSING = 1, NUMBER = 2, BIGINT = 3, DATE = 4, OBJECT = 5, ARRAY = 6, SET = 7, MAP = 8, OTHER = 9;
+// What one of each takes on the host, in units of wire/columns.py, which has the same.
+const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 2, [OBJECT]: 8, [ARRAY]: 3, [SET]: 8, [MAP]: 8 };
+const FLOAT_COST = 1, MEMBER_COST = 3, ENTRY_COST = 4;
+const DISTINCT = 16; // added to a kind: and each of them is there once
+const FEW = 256; // lists, from which on they must be worth their while
+
+function encodeColumns(root, lenient) {
+  const state = { __proto__: null, lenient, lists: newList(), kinds: newList(), seen: newList(), met: newList(), made: 0, items: 0,
+    attachments: undefined };
+  for (let kind = 0; kind < OTHER; kind++) {
+    state.seen[kind] = newSet();
+    state.met[kind] = 0;
+  }
+  const table = newList();
+  addList(state, undefined)[0] = root;
+  try {
+    for (let i = 0; i < state.lists.length; i++) {
+      const column = encodeColumn(state, state.lists[i], state.kinds[i]);
+      if (column === undefined || (i > FEW && state.items < 4 * i)) return undefined;
+      table[i] = column;
+      state.lists[i] = undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  attachments = state.attachments;
+  return state.made + (arraysAreClean(TABLE_DEPTH) ? stringify(table) : spell(table));
+}
+
+// A list whose turn will come; `kind` is what its values are, if that is known already.
+function addList(state, kind) {
+  const list = newList();
+  state.kinds[state.lists.length] = kind;
+  state.lists[state.lists.length] = list;
+  return list;
+}
+
+function encodeColumn(state, values, known) {
+  const { length } = values;
+  if ((state.items += length) > MAX_ITEMS) return undefined;
+  if (known !== undefined) return encodeAlike(state, known, values, length);
+  if (length === 0) return ['v', values];
+  if (seemFractions(values, length) && areNumbers(values, length)) return encodeFloats(state, values, length);
+  const kind = kindOfItem(values[0]);
+  let i = 1;
+  if (kind === SCALAR) while (i < length && isScalar(values[i])) i++;
+  else while (i < length && kindOfItem(values[i]) === kind) i++;
+  return i === length ? encodeAlike(state, kind, values, length) : encodeMixture(state, values, kind, i, length);
+}
+
+function kindOfItem(value) {
+  const type = typeof value;
+  if (type === 'object') {
+    if (value === null) return SCALAR;
+    if (isArray(value)) return ARRAY;
+    const prototype = getPrototypeOf(value);
+    if (prototype === ObjectPrototype || prototype === null) return OBJECT;
+    if (prototype === DatePrototype) return DATE; // or it pretends to be: then its method throws
+    if (prototype === SetPrototype) return SET;
+    return prototype === MapPrototype ? MAP : OTHER;
+  }
+  if (isScalar(value)) return SCALAR;
+  if (type === 'undefined') return MISSING;
+  if (type === 'number') return NUMBER;
+  return type === 'bigint' ? BIGINT : OTHER;
+}
+
+// The first `alike` values are known to be of one kind.
+function encodeMixture(state, values, kind, alike, length) {
+  const first = state.lists.length;
+  const numbers = { __proto__: null }; // kind -> number of its list
+  const lists = newList();
+  const choices = newList();
+  for (let i = 0; i < length; i++) {
+    if (i >= alike) kind = kindOfItem(values[i]);
+    let number = numbers[kind];
+    if (number === undefined) {
+      number = numbers[kind] = lists.length;
+      lists[number] = addList(state, kind);
+    }
+    choices[i] = number;
+    const list = lists[number];
+    list[list.length] = values[i];
+  }
+  return ['+', choices, first, lists.length];
+}
+
+function encodeAlike(state, kind, values, length) {
+  switch (kind) {
+    case SCALAR:
+      return ['v', values];
+    case MISSING:
+      state.made += length * COSTS[MISSING];
+      return ['u', length];
+    case NUMBER:
+      for (let i = 0; i < length; i++) values[i] = oddNumber(values[i]);
+      return ['n', values];
+    case BIGINT:
+      for (let i = 0; i < length; i++) values[i] = apply(bigintToString, values[i], [16]);
+      return ['b', values];
+    case OTHER:
+      return undefined;
+  }
+  if (kind < DISTINCT && !areNew(state, kind, values, length)) return encodeShared(state, kind, values, length);
+  state.made += length * COSTS[kind % DISTINCT];
+  switch (kind % DISTINCT) {
+    case DATE:
+      return encodeDates(values, length);
+    case OBJECT: {
+      const names = enumerableKeys(values[0]);
+      return haveNames(values, names, length) ? encodeRows(state, values, names, length) : encodeObjects(state, values, length);
+    }
+    case ARRAY:
+      return encodeArrays(state, values, length);
+    case SET:
+      return encodeSets(state, values, length);
+    case MAP:
+      return encodeMaps(state, values, length);
+  }
+}
+
+function areNumbers(values, length) {
+  for (let i = 0; i < length; i++) if (typeof values[i] !== 'number') return false;
+  return true;
+}
+
+// Spelling out fractions and reading them again is slow on both sides.
+function encodeFloats(state, values, length) {
+  const index = attach(state, new BinaryConstructors.Float64Array(values));
+  if (index === undefined) return undefined;
+  state.made += length * FLOAT_COST;
+  return ['f', index];
+}
+
+function attach(state, value) {
+  if (state.attachments === undefined) state.attachments = newList();
+  const index = state.attachments.length;
+  if (index === MAX_ATTACHMENTS) return undefined;
+  state.attachments[index] = value;
+  return index;
+}
+
+// Whether none of them was met before. A set for each kind, because they are faster small.
+function areNew(state, kind, values, length) {
+  const seen = state.seen[kind];
+  for (let i = 0; i < length; i++) seen.add(values[i]);
+  return apply(setSize, seen, NOTHING) === (state.met[kind] += length);
+}
+const NOTHING = [];
+
+// Some are there more than once: which one of a list without repetitions each is.
+function encodeShared(state, kind, values, length) {
+  const first = state.lists.length;
+  const list = addList(state, kind + DISTINCT);
+  const numbers = newMap();
+  for (let i = 0; i < length; i++) {
+    let number = numbers.get(values[i]);
+    if (number === undefined) {
+      numbers.set(values[i], number = list.length);
+      list[number] = values[i];
+    }
+    values[i] = number;
+  }
+  const before = state.met[kind] - length;
+  state.met[kind] = before + list.length;
+  return apply(setSize, state.seen[kind], NOTHING) === state.met[kind] ? ['r', values, first] : undefined;
+}
+
+function encodeDates(values, length) {
+  for (let i = 0; i < length; i++) {
+    const time = timeOf(values[i]);
+    values[i] = time === time ? time : null;
+  }
+  return ['d', values];
+}
+const timeOf = Function.prototype.call.bind(dateGetTime);
+
+function haveNames(values, names, length) {
+  const width = names.length;
+  if (length < width) return false; // more lists than they are worth
+  for (let i = 1; i < length; i++) {
+    const own = enumerableKeys(values[i]);
+    if (own.length !== width) return false;
+    for (let j = 0; j < width; j++) if (own[j] !== names[j]) return false;
+  }
+  return true;
+}
+
+// Objects with the same names: a list of values for each name.
+function encodeRows(state, values, names, length) {
+  const first = state.lists.length;
+  const columns = newList();
+  for (let j = 0; j < names.length; j++) {
+    const name = columns[j] = names[j];
+    const list = addList(state, undefined);
+    if (state.lenient) for (let i = 0; i < length; i++) list[i] = readValue(values[i], name);
+    else for (let i = 0; i < length; i++) list[i] = values[i][name];
+  }
+  return ['o', columns, length, first];
+}
+
+// Objects with names of their own: all names and all values, one after the other.
+function encodeObjects(state, values, length) {
+  const first = state.lists.length;
+  const items = addList(state, undefined);
+  const names = newList();
+  let end = 0;
+  for (let i = 0; i < length; i++) {
+    const value = values[i];
+    const own = enumerableKeys(value);
+    for (let j = 0; j < own.length; j++) {
+      const name = names[end] = own[j];
+      items[end++] = state.lenient ? readValue(value, name) : value[name];
+    }
+    values[i] = own.length;
+  }
+  return ['k', values, names, first];
+}
+
+// What is only shown does not run getters; the table describes them.
+function readValue(value, name) {
+  const descriptor = getOwnPropertyDescriptor(value, name);
+  if (descriptor === undefined || apply(hasOwn, descriptor, ['get'])) throw 'an accessor';
+  return descriptor.value;
+}
+
+function encodeArrays(state, values, length) {
+  const first = state.lists.length;
+  const items = addList(state, undefined);
+  let end = 0;
+  for (let i = 0; i < length; i++) {
+    const value = values[i];
+    const size = value.length; // a proxy may claim any
+    if (size > MAX_ITEMS) return undefined;
+    const before = end;
+    for (let j = 0; j < size; j++) items[end++] = value[j];
+    values[i] = end - before;
+  }
+  return ['a', values, first];
+}
+
+function encodeSets(state, values, length) {
+  const first = state.lists.length;
+  gathered = addList(state, undefined);
+  for (let i = 0; i < length; i++) {
+    const before = gathered.length;
+    apply(setForEach, values[i], GATHER_MEMBER);
+    values[i] = gathered.length - before;
+  }
+  state.made += gathered.length * MEMBER_COST;
+  return ['s', values, first];
+}
+
+function encodeMaps(state, values, length) {
+  const first = state.lists.length;
+  gatheredKeys = addList(state, undefined);
+  gathered = addList(state, undefined);
+  for (let i = 0; i < length; i++) {
+    const before = gathered.length;
+    apply(mapForEach, values[i], GATHER_ENTRY);
+    values[i] = gathered.length - before;
+  }
+  state.made += gathered.length * ENTRY_COST;
+  return ['m', values, first];
+}
+
+// No guest code runs between setting these and the end of the forEach.
+let gathered, gatheredKeys;
+const GATHER_MEMBER = [(member) => { gathered[gathered.length] = member; }];
+const GATHER_ENTRY = [(item, key) => {
+  gatheredKeys[gathered.length] = key;
+  gathered[gathered.length] = item;
+}];

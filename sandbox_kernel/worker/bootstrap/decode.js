@@ -1,0 +1,59 @@
+// Values that the host sent, which is trusted: only the guest's prototypes are not.
+function decode(text, buffers) {
+  return decodeFrom(text, 0, buffers);
+}
+
+function decodeFrom(text, start, buffers) {
+  const body = apply(stringSlice, text, [start + 1]);
+  if (text[start] === 'P') return parse(body);
+  const table = parse(body);
+  const made = newList();
+  for (let i = 1; i < table.length; i++) made[i - 1] = decodeNode(table[i], buffers);
+  for (let i = 1; i < table.length; i++) fillNode(table[i], made[i - 1], made);
+  return decodeItem(table[0], made);
+}
+
+function decodeItem(item, made) {
+  if (typeof item !== 'object' || item === null) return item;
+  const tag = item[0];
+  if (tag === 'u') return undefined;
+  if (tag === 'n') return NumberFunction(item[1]);
+  if (tag === 'b') {
+    return item[1][0] === '-' ? -BigIntFunction('0x' + apply(stringSlice, item[1], [1])) : BigIntFunction('0x' + item[1]);
+  }
+  return made[tag];
+}
+
+function decodeNode(item, buffers) {
+  switch (item[0]) {
+    case 'a': return [];
+    case 'o': return {};
+    case 'm': return new MapConstructor();
+    case 's': return new SetConstructor();
+    case 'd': return new DateConstructor(item[1] === null ? NaN : item[1]);
+    case 'e': return namedError(item[1], item[2]);
+    case 'x': return item[1] === 'ArrayBuffer' ? buffers[item[2]] : new BinaryConstructors[item[1]](buffers[item[2]]);
+    case 'f': return bridge(item[1], item[2], item[3]);
+    case 'p':
+      return pendingPromise(item[1]);
+  }
+}
+
+function fillNode(item, target, made) {
+  switch (item[0]) {
+    case 'a':
+      for (let i = 1; i < item.length; i++) put(target, i - 1, decodeItem(item[i], made));
+      break;
+    case 'o':
+      for (let i = 1; i < item.length; i += 2) put(target, item[i], decodeItem(item[i + 1], made));
+      break;
+    case 'm':
+      for (let i = 1; i < item.length; i += 2) {
+        apply(mapSet, target, [decodeItem(item[i], made), decodeItem(item[i + 1], made)]);
+      }
+      break;
+    case 's':
+      for (let i = 1; i < item.length; i++) apply(setAdd, target, [decodeItem(item[i], made)]);
+      break;
+  }
+}
