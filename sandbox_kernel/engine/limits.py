@@ -10,6 +10,14 @@ _COPIES_IN, _COPIES_OUT = 6, 4
 _MESSAGE_SLACK = 64 * 2**20
 
 
+def spell_size(size: int) -> str:
+    """As people say it: 16777216 is 16 MiB, 1000000 is 1000000 bytes."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} bytes"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bytes and seconds; `isolation` is the least level of `wire.messages` a worker must reach."""

@@ -24,7 +24,7 @@ from ..wire.values import decode, decode_lines, encode, encode_error, error_iden
 from .guests import Guests
 from .heard import failure_of, log_of
 from .job import Job, Listener, Outcome
-from .limits import Limits
+from .limits import Limits, spell_size
 from .outbox import Outbox
 from .threads import on_loop
 from .worker import Worker
@@ -135,8 +135,8 @@ class Session:
                 if frame.kind == messages.SAID:
                     self._output += 128 * bytes(frame.text).count(b"\n")
                 if self._output > self._limits.output_bytes:
-                    cap = self._limits.output_bytes
-                    self._end_terminated(f"safety cap: more than {cap} bytes of output")
+                    cap = spell_size(self._limits.output_bytes)
+                    self._end_terminated(f"safety cap: more than {cap} of output")
                 elif not self._finishing:
                     self._handle(frame)
                 if self._ended:
@@ -358,8 +358,8 @@ class Session:
             pass  # it is dying; the reader will see why
 
     def _on_overflow(self) -> None:
-        cap = self._limits.output_bytes
-        self._end_terminated(f"safety cap: more than {cap} bytes that the guest did not take")
+        cap = spell_size(self._limits.output_bytes)
+        self._end_terminated(f"safety cap: more than {cap} that the guest did not take")
 
     # -- ending
 
@@ -456,7 +456,7 @@ class Session:
         self._tasks[self._spawn(last())] = None
 
     def _end_memory(self, used: int | None, error: CodeExecutionError | None = None) -> None:
-        message = f"the heap exceeded its limit of {self._memory_limit} bytes"
+        message = f"the heap exceeded its limit of {spell_size(self._memory_limit)}"
         place = error or CodeExecutionError("", "")
         described = replace(place, name="MemoryLimitExceeded", message=message)
         self._end(Outcome("memory", error=described, memory_used_bytes=used))

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ..engine import Engine
+from ..engine.limits import spell_size
 
 _SECONDS = 60
 
@@ -25,9 +26,8 @@ def report() -> str:
 
 
 def _told(name: str, value: Any) -> str:
-    """Sizes as people say them: 67108864 is 64 MiB."""
     if name.endswith("_bytes"):
-        return f"{value / 2**20:g} MiB"
+        return spell_size(value)
     return f"{value:,}" if type(value) is int else str(value)
 
 

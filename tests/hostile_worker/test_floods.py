@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import JSMap, JSSet
+from sandbox_kernel.engine.limits import spell_size
 from sandbox_kernel.run import run_code
 from sandbox_kernel.wire.frame import HEAD
 from sandbox_kernel.wire.messages import CALL, FINISHED, LOG, REPORT
@@ -52,7 +53,8 @@ def test_what_would_swell_when_decoded_is_not_decoded(bomb: str) -> None:
     result = face(ready(), DENSE[bomb], finished(), limits=limits)
     assert result.status == "terminated"
     assert result.error is not None
-    assert result.error.message == f"safety cap: more than {limits.output_bytes} bytes of output"
+    cap = spell_size(limits.output_bytes)
+    assert result.error.message == f"safety cap: more than {cap} of output"
     assert result.reports == []
     assert peak() - before < 128 * 2**20
 
@@ -79,7 +81,8 @@ def test_small_messages_without_end(kind: str) -> None:
     result = play(script, limits)
     assert result.status == "terminated"
     assert result.error is not None
-    assert result.error.message == f"safety cap: more than {limits.output_bytes} bytes of output"
+    cap = spell_size(limits.output_bytes)
+    assert result.error.message == f"safety cap: more than {cap} of output"
     assert 0 < len(result.reports) + len(result.logs) <= limits.output_bytes / 128
 
 
