@@ -7,10 +7,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import os
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -20,7 +19,8 @@ from ..errors import ProtocolError
 from ..wire import messages
 from ..wire.control import Record
 from ..wire.frame import Buffer, Frame, FrameReader, pack, size_of
-from ..wire.values import decode, decode_lines, encode, encode_error, error_identity, weight
+from ..wire.values import decode, decode_lines, encode, weight
+from .calls import Calls, complain, pass_on, spawn
 from .guests import Guests
 from .heard import failure_of, log_of
 from .job import Job, Listener, Outcome
@@ -30,12 +30,7 @@ from .threads import on_loop
 from .worker import Worker
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
-# After a synchronous answer the guest often asks again at once. Looking for that for a moment is
-# cheaper than to sleep and be woken, if there is a processor for the guest meanwhile; it is done
-# for as long as the guest is as quick as that.
-_LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _EXIT_NOTICE_SECONDS = 2.0
-_NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
 
 
 inside_a_run = contextvars.ContextVar("inside_a_run", default=False)
@@ -63,10 +58,9 @@ class Session:
         self._worker: Worker | None = None
         self._reader = FrameReader(limits.message_bytes)
         self._outbox: Outbox | None = None
-        self._linger_until = 0.0
-        self._answered_at = monotonic()
-        self._tasks: dict[asyncio.Task[Any], Awaitable[Any] | None] = {}  # and what each awaits
+        self._calls = Calls(loop, self._context, job.bridges, self._post)
         self._sinks: set[asyncio.Task[Any]] = set()
+        self._last: asyncio.Task[Any] | None = None  # waits for sinks
         self._guests = Guests(loop, self._call_guest)
         self._largest_received = 0
         self._output = 0  # what the worker's messages take in the host's memory, about
@@ -76,7 +70,6 @@ class Session:
         self._terminated = False
         self._finishing = False
         self._ended = False
-        self._blocked = False  # inside a synchronous bridge
 
     # -- beginning
 
@@ -103,7 +96,7 @@ class Session:
     def _listen(self, worker: Worker) -> None:
         if not self._ended:
             self.loop.add_reader(worker.descriptor, self._context.copy().run, self._on_readable)
-            self._schedule_awaitables()
+            self._calls.await_lent()
 
     # -- receiving
 
@@ -115,7 +108,7 @@ class Session:
             try:
                 count = self._worker.socket.recv_into(self._reader.room())
             except BlockingIOError:
-                if monotonic() < self._linger_until:
+                if monotonic() < self._calls.linger_until:
                     continue
                 return
             except OSError:
@@ -144,7 +137,7 @@ class Session:
         except ProtocolError as error:
             self._crash(f"the worker broke the protocol: {error}")
         except Exception as error:
-            self._complain("a message of a worker could not be handled", error)
+            complain(self.loop, "a message of a worker could not be handled", error)
             self._crash(f"the host could not handle a message: {type(error).__name__}")
 
     def _handle(self, frame: Frame) -> None:
@@ -158,9 +151,11 @@ class Session:
         elif kind == messages.LOG:
             self._log(decode(frame.text, frame.attachments, None, ordered=True))
         elif kind == messages.CALL:
-            self._call(frame.a, frame.b, self._decode(frame))
+            self._calls.make(frame.a, frame.b, self._decode(frame))
+            self._check_in_flight()
         elif kind == messages.CALLS:
-            self._calls(self._decode(frame))
+            self._calls.make_all(self._decode(frame))
+            self._check_in_flight()
         elif kind in (messages.FINISHED, messages.FAILED):
             self._finished(frame)
         else:
@@ -199,7 +194,7 @@ class Session:
         try:
             self._listener.on_log(log)
         except Exception as error:
-            self._complain("the log sink raised", error)
+            complain(self.loop, "the log sink raised", error)
 
     def _report(self, value: Any) -> None:
         sink = self._job.options.report
@@ -209,11 +204,11 @@ class Session:
         try:
             given = sink(value)
         except BaseException as error:
-            self._complain("the report sink raised", error)
-            self._pass_on(error)
+            complain(self.loop, "the report sink raised", error)
+            pass_on(self.loop, error)
             return
         if inspect.isawaitable(given):
-            task = self._spawn(given)
+            task = spawn(self.loop, self._context, given)
             self._sinks.add(task)
             task.add_done_callback(self._sink_done)
             self._check_in_flight()
@@ -221,133 +216,20 @@ class Session:
     def _sink_done(self, task: asyncio.Task[Any]) -> None:
         self._sinks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            self._complain("the report sink raised", task.exception())
+            complain(self.loop, "the report sink raised", task.exception())
 
-    def _complain(self, message: str, error: BaseException | None) -> None:
-        self.loop.call_exception_handler({"message": message, "exception": error})
-
-    # -- bridge calls
-
-    def _calls(self, calls: Any) -> None:
-        if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
-            raise ProtocolError("calls that are no list of a few")
-        for call in calls:
-            if not isinstance(call, list) or list(map(type, call)) != [int, int, list]:
-                raise ProtocolError("calls that are no list of numbers and arguments")
-            self._call(*call)
-            if self._ended:
-                return
-
-    def _call(self, call: int, bridge: int, args: Any) -> None:
-        function, mode = self._job.bridges.function(bridge)
-        if not isinstance(args, list) or not 0 <= call < 1 << 32:
-            raise ProtocolError("a call without a number or a list of arguments")
-        if self._terminated:
-            return
-        if mode == messages.ASYNC:
-            self._start_answer(call, function, args)
-            return
-        asked_soon = monotonic() - self._answered_at < _LINGER_SECONDS
-        try:
-            value = self._run_blocking(function, args)
-        except BaseException as error:
-            self._bridge_raised(call, error, wanted=mode == messages.SYNC)
-            return
-        if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
-            if mode == messages.SYNC:
-                self._post(pack(messages.PROMISE, call), now=True)
-            self._await_answer(call, value, wanted=mode == messages.SYNC)
-        elif mode == messages.SYNC:
-            self._return(call, value, now=True)
-            self._answered_at = monotonic()
-            self._linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
-
-    def _run_blocking(self, function: Callable[..., Any], args: list[Any]) -> Any:
-        self._blocked = True
-        try:
-            return function(*args)
-        finally:
-            self._blocked = False
-
-    def _start_answer(self, call: int, function: Callable[..., Any], args: list[Any]) -> None:
-        try:
-            coroutine = function(*args)
-        except BaseException as error:
-            self._bridge_raised(call, error, wanted=True)
-            return
-        self._await_answer(call, coroutine)
-
-    async def _answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
-        try:
-            value = await awaitable
-        except BaseException as error:
-            if self._ended:
-                raise
-            self._bridge_raised(call, error, wanted=wanted)
-        else:
-            if wanted:
-                self._return(call, value)
-        finally:
-            self._forget_current_task()
-
-    def _bridge_raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
-        """The guest learns of everything; what is meant to end the program goes on doing so."""
-        if wanted:
-            self._throw(call, error)
-        else:
-            self._complain("a one-way bridge raised", error)
-        self._pass_on(error)
-
-    def _pass_on(self, error: BaseException) -> None:
-        """On the next turn of the loop, so that nothing already received is left lying."""
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            self.loop.call_soon(_raise, error)
+    # -- calls
 
     def _check_in_flight(self) -> None:
         cap = self._limits.calls_in_flight
-        if len(self._tasks) + len(self._sinks) > cap:
+        if self._calls.in_flight + len(self._sinks) > cap:
             self._end_terminated(f"safety cap: more than {cap} calls in flight")
-
-    def _spawn(self, awaitable: Awaitable[Any]) -> asyncio.Task[Any]:
-        coroutine = awaitable if inspect.iscoroutine(awaitable) else _awaited(awaitable)
-        return self.loop.create_task(coroutine, context=self._context)
-
-    def _await_answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool = True) -> None:
-        task = self._spawn(self._answer(call, awaitable, wanted=wanted))
-        if not task.done():  # some loops begin tasks at once
-            self._tasks[task] = awaitable
-        self._check_in_flight()
-
-    def _forget_current_task(self) -> None:
-        """Tasks do this themselves: as a callback it would be another turn of the loop for each."""
-        task = asyncio.current_task()
-        if task is not None:
-            self._tasks.pop(task, None)
-
-    def _schedule_awaitables(self) -> None:
-        """Awaitables that values mentioned are awaited from now on."""
-        for number, awaitable in self._job.bridges.take_awaitables():
-            self._await_answer(number, awaitable)
-
-    def _return(self, call: int, value: Any, *, now: bool = False) -> None:
-        try:
-            text, attachments = encode(value, "return value", self._job.bridges)
-            frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
-        except Exception as error:  # not only SerializationError: it ran methods of the value
-            self._throw(call, error)
-            return
-        self._post(frame, now=now)
-        self._schedule_awaitables()
-
-    def _throw(self, call: int, error: BaseException) -> None:
-        text = encode_error(*error_identity(error)).encode()
-        self._post(pack(messages.THROW, call, 0, text), now=True)
 
     def _call_guest(self, number: int, ident: int, args: Sequence[Any]) -> None:
         text, attachments = encode(list(args), "args", self._job.bridges)
         frame = pack(messages.CALL_GUEST, number, ident, text.encode(), attachments)
         self._post(frame, now=True)
-        self._schedule_awaitables()
+        self._calls.await_lent()
 
     def _post(self, frame: list[Buffer], *, now: bool = False) -> None:
         if self._ended or self._outbox is None:
@@ -369,7 +251,8 @@ class Session:
             if self._ended or self._terminated:
                 return
             self._terminated, self._reason = True, reason
-            worker, blocked = self._worker, self._blocked
+            worker, blocked = self._worker, self._calls.blocked
+        self._calls.stop()
         if worker is not None:
             worker.kill()
         if worker is None or blocked or not self.loop.is_running():
@@ -450,10 +333,9 @@ class Session:
 
         async def last() -> None:
             await asyncio.gather(*self._sinks, return_exceptions=True)
-            self._forget_current_task()
             self._end(outcome)
 
-        self._tasks[self._spawn(last())] = None
+        self._last = spawn(self.loop, self._context, last())
 
     def _end_memory(self, used: int | None, error: CodeExecutionError | None = None) -> None:
         message = f"the heap exceeded its limit of {spell_size(self._memory_limit)}"
@@ -500,10 +382,9 @@ class Session:
         if not self.loop.is_closed():
             if worker is not None:
                 self.loop.remove_reader(worker.descriptor)
-            for task in (*self._tasks, *self._sinks):
+            self._calls.close()
+            for task in self._sinks:
                 task.cancel()
-            for awaitable in self._tasks.values():
-                _close_if_never_begun(awaitable)
         self._guests.close()
         if self._outbox is not None:
             self._outbox.close()
@@ -512,20 +393,3 @@ class Session:
 
 
 _ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)
-
-
-def _close_if_never_begun(awaitable: Awaitable[Any] | None) -> None:
-    """Cancelled before it began, a coroutine would be reported as never awaited."""
-    if (
-        inspect.iscoroutine(awaitable)
-        and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED
-    ):
-        awaitable.close()
-
-
-def _raise(error: BaseException) -> None:
-    raise error
-
-
-async def _awaited(awaitable: Awaitable[Any]) -> Any:
-    return await awaitable

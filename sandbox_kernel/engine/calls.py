@@ -1,0 +1,188 @@
+"""The bridge calls of one run: made, awaited, answered, and given up when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import os
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any, Protocol
+
+from ..bridges import Bridges
+from ..errors import ProtocolError
+from ..wire import messages
+from ..wire.frame import Buffer, pack
+from ..wire.values import encode, encode_error, error_identity
+
+# After a synchronous answer the guest often asks again at once. Looking for that for a moment is
+# cheaper than to sleep and be woken, if there is a processor for the guest meanwhile; it is done
+# for as long as the guest is as quick as that.
+_LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
+_NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
+
+
+class Post(Protocol):
+    """Sends a frame to the guest; `now` if it waits for it."""
+
+    def __call__(self, frame: list[Buffer], *, now: bool = False) -> None: ...
+
+
+class Calls:
+    """Lives on the run's loop. `blocked` says that a synchronous bridge is running there."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        context: contextvars.Context,
+        bridges: Bridges,
+        post: Post,
+    ) -> None:
+        self._loop = loop
+        self._context = context
+        self._bridges = bridges
+        self._post = post
+        self._tasks: dict[asyncio.Task[Any], Awaitable[Any]] = {}  # and what each awaits
+        self._answered_at = 0.0
+        self._stopped = self._closed = False
+        self.blocked = False
+        self.linger_until = 0.0
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._tasks)
+
+    def make_all(self, calls: Any) -> None:
+        """Those of one CALLS."""
+        if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
+            raise ProtocolError("calls that are no list of a few")
+        for call in calls:
+            if not isinstance(call, list) or list(map(type, call)) != [int, int, list]:
+                raise ProtocolError("calls that are no list of numbers and arguments")
+            self.make(*call)
+
+    def make(self, call: int, bridge: int, args: Any) -> None:
+        function, mode = self._bridges.function(bridge)
+        if not isinstance(args, list) or not 0 <= call < 1 << 32:
+            raise ProtocolError("a call without a number or a list of arguments")
+        if self._stopped:
+            return
+        asked_soon = monotonic() - self._answered_at < _LINGER_SECONDS
+        try:
+            value = self._run(function, args, mode)
+        except BaseException as error:
+            self._raised(call, error, wanted=mode != messages.ONE_WAY)
+            return
+        if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
+            if mode == messages.SYNC:
+                self._post(pack(messages.PROMISE, call), now=True)
+            self._await(call, value, wanted=mode != messages.ONE_WAY)
+        elif mode != messages.ONE_WAY:
+            self._return(call, value, now=True)
+            self._answered_at = monotonic()
+            self.linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
+
+    def _run(self, function: Callable[..., Any], args: list[Any], mode: int) -> Any:
+        self.blocked = mode != messages.ASYNC
+        try:
+            return function(*args)
+        finally:
+            self.blocked = False
+
+    def await_lent(self) -> None:
+        """Awaitables that values mentioned are awaited from now on."""
+        for number, awaitable in self._bridges.take_awaitables():
+            self._await(number, awaitable, wanted=True)
+
+    def _await(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
+        task = spawn(self._loop, self._context, self._answer(call, awaitable, wanted=wanted))
+        if not task.done():  # some loops begin tasks at once
+            self._tasks[task] = awaitable
+
+    async def _answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
+        try:
+            value = await awaitable
+        except BaseException as error:
+            if self._closed:
+                raise
+            self._raised(call, error, wanted=wanted)
+        else:
+            if wanted:
+                self._return(call, value)
+        finally:
+            self._forget_current_task()
+
+    def _forget_current_task(self) -> None:
+        """Tasks do this themselves: as a callback it would be another turn of the loop for each."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.pop(task, None)
+
+    def _return(self, call: int, value: Any, *, now: bool = False) -> None:
+        try:
+            text, attachments = encode(value, "return value", self._bridges)
+            frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
+        except Exception as error:  # not only SerializationError: it ran methods of the value
+            self._throw(call, error)
+            return
+        self._post(frame, now=now)
+        self.await_lent()
+
+    def _raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
+        """The guest learns of everything; what is meant to end the program goes on doing so."""
+        if wanted:
+            self._throw(call, error)
+        else:
+            complain(self._loop, "a one-way bridge raised", error)
+        pass_on(self._loop, error)
+
+    def _throw(self, call: int, error: BaseException) -> None:
+        text = encode_error(*error_identity(error)).encode()
+        self._post(pack(messages.THROW, call, 0, text), now=True)
+
+    def stop(self) -> None:
+        """From any thread: no bridge is called any more."""
+        self._stopped = True
+
+    def close(self) -> None:
+        """Nobody waits for answers any more."""
+        self._stopped = self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        for awaitable in self._tasks.values():
+            _close_if_never_begun(awaitable)
+
+
+def spawn(
+    loop: asyncio.AbstractEventLoop, context: contextvars.Context, awaitable: Awaitable[Any]
+) -> asyncio.Task[Any]:
+    coroutine = awaitable if inspect.iscoroutine(awaitable) else _awaited(awaitable)
+    return loop.create_task(coroutine, context=context)
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def _close_if_never_begun(awaitable: Awaitable[Any]) -> None:
+    """Cancelled before it began, a coroutine would be reported as never awaited."""
+    if (
+        inspect.iscoroutine(awaitable)
+        and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED
+    ):
+        awaitable.close()
+
+
+def complain(loop: asyncio.AbstractEventLoop, message: str, error: BaseException | None) -> None:
+    loop.call_exception_handler({"message": message, "exception": error})
+
+
+def pass_on(loop: asyncio.AbstractEventLoop, error: BaseException) -> None:
+    """On the next turn of the loop, so that nothing already received is left lying."""
+    if isinstance(error, KeyboardInterrupt | SystemExit):
+        loop.call_soon(_raise, error)
+
+
+def _raise(error: BaseException) -> None:
+    raise error
