@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 from sandbox_kernel import Engine, EngineClosedError, run_code
 from sandbox_kernel.engine.job import Job, Outcome
+from sandbox_kernel.engine.threads import _idle
 
 
 @pytest.fixture
@@ -89,6 +91,24 @@ def test_close_ends_runs_and_leaves_no_process_and_no_descriptor() -> None:
     with pytest.raises(EngineClosedError):
         run_code("export default 1", engine=engine)
     engine.close()
+
+
+def test_runs_that_could_not_start_keep_no_thread() -> None:
+    engine = Engine(spares=1)
+    engine.close()
+
+    def threads() -> int:
+        return sum(thread.name == "sandbox-run" for thread in threading.enumerate())
+
+    with pytest.raises(EngineClosedError):
+        run_code("1", engine=engine)
+    assert until(lambda: bool(_idle))
+    before = threads()
+    for _ in range(20):
+        with pytest.raises(EngineClosedError):
+            run_code("1", engine=engine)
+        assert until(lambda: bool(_idle))
+    assert threads() == before
 
 
 def test_it_survives_the_death_of_its_zygote(engine: Engine) -> None:
