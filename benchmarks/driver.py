@@ -204,7 +204,8 @@ def serve(adapter):
 def main():
     adapter = load(sys.argv[1])
     if len(sys.argv) > 2:
-        value = adapter().run(json.loads(sys.argv[2]))
+        made = adapter()
+        value = getattr(made, "first", made.run)(json.loads(sys.argv[2]))
         seconds = time.perf_counter() - BORN
         print(json.dumps({"seconds": [seconds], "value": summary(value)}), flush=True)
     else:

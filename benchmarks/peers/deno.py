@@ -1,6 +1,5 @@
 """Deno as a process: one for each run, without permissions, JSON lines over its pipes."""
 
-import asyncio
 import json
 import os
 import shutil
@@ -69,6 +68,8 @@ class Adapter:
         return self.converse({**source, "bridge": "sync"}, answer)
 
     def run_with_async(self, source, add):
+        import asyncio
+
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()

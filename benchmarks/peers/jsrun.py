@@ -1,6 +1,5 @@
 """jsrun: a V8 isolate on a thread of this process."""
 
-import asyncio
 import contextlib
 import time
 
@@ -19,6 +18,8 @@ class Adapter:
             return runtime.eval(source["script"])
 
     def run_with_async(self, source, add):
+        import asyncio
+
         async def main():
             with Runtime() as runtime:
                 await runtime.eval_async("1")
@@ -33,6 +34,8 @@ class Adapter:
             runtime.eval(source["script"])
 
     def terminate(self, source):
+        import asyncio
+
         async def main():
             runtime = Runtime()
             run = asyncio.ensure_future(runtime.eval_async(source["script"]))

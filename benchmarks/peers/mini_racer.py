@@ -1,6 +1,5 @@
 """mini-racer: a V8 isolate in this process. Objects come out as proxies, so JSON carries them."""
 
-import asyncio
 import json
 import time
 
@@ -19,6 +18,8 @@ class Adapter:
             return racer.eval(source["script"])
 
     def run_with_async(self, source, add):
+        import asyncio
+
         async def main():
             with mini_racer(asyncio.get_running_loop()) as racer:
                 async with racer.wrap_py_function(add) as function:

@@ -1,6 +1,5 @@
 """pydantic-monty: a sandboxed Python in worker processes; here a fresh process for each run."""
 
-import asyncio
 import os
 import time
 
@@ -31,6 +30,8 @@ class Adapter:
         return self.feed(source, add=add)
 
     def run_with_async(self, source, add):
+        import asyncio
+
         async def main():
             async with AsyncMonty() as pool, pool.checkout(limits=LIMITS) as session:
                 return await session.feed_run(source["python"], external_lookup={"add": add})

@@ -1,24 +1,31 @@
-"""This engine, through `run_code` as anybody would call it from an asyncio program."""
+"""This engine, through `run_code`: first as in a script, then as in an asyncio program."""
 
-import asyncio
 import os
 import time
 
-from sandbox_kernel import Engine, run_code
+from sandbox_kernel import run_code
 
 
 class Adapter:
-    def __init__(self):
-        self.loop = asyncio.new_event_loop()
+    loop = None
+
+    def first(self, source):
+        return run_code(source["module"], language=source["language"]).wait().result
 
     def wait(self, source, **options):
         async def main():
             return await run_code(source, **options)
 
-        result = self.loop.run_until_complete(main())
+        result = self.on_loop(main())
         if result.status != "success":
             raise RuntimeError(f"{result.status}: {result.error}")
         return result.result
+
+    def on_loop(self, coroutine):
+        import asyncio
+
+        self.loop = self.loop or asyncio.new_event_loop()
+        return self.loop.run_until_complete(coroutine)
 
     def run(self, source):
         return self.wait(source["module"], language=source.get("language", "javascript"))
@@ -32,6 +39,8 @@ class Adapter:
         self.wait(source["module"], language="javascript", report=seen)
 
     def terminate(self, source):
+        import asyncio
+
         async def main():
             run = run_code(source["module"], language="javascript")
             await asyncio.sleep(0.1)
@@ -41,9 +50,11 @@ class Adapter:
             assert result.status == "terminated", result
             return time.perf_counter() - began
 
-        return self.loop.run_until_complete(main())
+        return self.on_loop(main())
 
     def sustained(self, source, seconds):
+        import asyncio
+
         async def one_after_the_other(end):
             count = 0
             while time.perf_counter() < end:
@@ -56,9 +67,11 @@ class Adapter:
             lanes = 2 * (os.cpu_count() or 1)
             return await asyncio.gather(*[one_after_the_other(end) for _ in range(lanes)])
 
-        return sum(self.loop.run_until_complete(main())) / seconds
+        return sum(self.on_loop(main())) / seconds
 
     def prepare_to_hold(self):
+        from sandbox_kernel import Engine
+
         self.engine = Engine(spares=1)
         self.hold(0)
 
@@ -76,9 +89,11 @@ class Adapter:
         return self.wait(entry, language="javascript", modules=texts)
 
     def concurrent(self, source, count):
+        import asyncio
+
         async def main():
             await asyncio.gather(
                 *[run_code(source["module"], language="javascript") for _ in range(count)]
             )
 
-        self.loop.run_until_complete(main())
+        self.on_loop(main())

@@ -1,6 +1,5 @@
 """quickjs-rs: QuickJS compiled to WebAssembly, a fresh runtime and context in this process."""
 
-import asyncio
 import time
 
 from quickjs_rs import Runtime, SourceTransform
@@ -21,6 +20,8 @@ class Adapter:
             return context.eval(source["script"])
 
     def run_with_async(self, source, add):
+        import asyncio
+
         async def main():
             with Runtime() as runtime, runtime.new_context(timeout=60) as context:
                 context.register("add", add)
