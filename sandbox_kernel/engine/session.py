@@ -18,7 +18,7 @@ from ..contract import CodeExecutionError
 from ..errors import ProtocolError
 from ..wire import messages
 from ..wire.control import Record
-from ..wire.frame import Buffer, Frame, FrameReader, pack, size_of
+from ..wire.frame import HEAD, Buffer, Frame, FrameReader, pack, size_of
 from ..wire.values import decode, decode_lines, encode, weight
 from .calls import Calls, complain, pass_on, spawn
 from .guests import Guests
@@ -79,6 +79,8 @@ class Session:
             if self._ended:
                 return False
             self._worker = worker
+        if not self._hear_that_it_is_ready(worker):
+            return self._detach()
         worker.limit_address_space(self._limits.address_space(self._memory_limit))
         order = self._job.order(self._limits.default_memory_bytes)
         cap = self._limits.output_bytes
@@ -86,12 +88,30 @@ class Session:
         try:
             self._outbox.post(pack(messages.RUN, 0, 0, order, self._job.attachments), now=True)
         except OSError:
-            self._worker = self._outbox = None
-            return False
+            return self._detach()
         on_loop(self.loop, self._listen, worker)
         if self._terminated:
             worker.kill()
         return True
+
+    def _detach(self) -> bool:
+        """As before `attach`; False, because it failed."""
+        self._worker = self._outbox = None
+        self._reader = FrameReader(self._limits.message_bytes)
+        self._known = False
+        return False
+
+    def _hear_that_it_is_ready(self, worker: Worker) -> bool:
+        """Spares have said so long ago: heard now, it takes no turn of the loop; False if dead."""
+        try:
+            count = worker.socket.recv_into(self._reader.room()[: HEAD.size])
+        except BlockingIOError:
+            return True  # it will
+        except OSError:
+            return False
+        if count:
+            self._take(count)
+        return count > 0
 
     def _listen(self, worker: Worker) -> None:
         if not self._ended:

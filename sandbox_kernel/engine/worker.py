@@ -28,10 +28,14 @@ class Worker:
         self._lock = threading.Lock()
         self._born_with = self._mapped_at_peak()
         self._exit: Record | None = None
+        self._killed = False
         self._on_exit: Callable[[Record], None] | None = None
 
     def kill(self) -> None:
         with self._lock:
+            if self._killed:
+                return
+            self._killed = True
             try:
                 if self._pidfd is not None:
                     signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
