@@ -43,7 +43,8 @@ class Calls:
         self._context = context
         self._bridges = bridges
         self._post = post
-        self._tasks: dict[asyncio.Task[Any], Awaitable[Any]] = {}  # and what each awaits
+        self._tasks: dict[asyncio.Task[Any], tuple[Awaitable[Any], int]] = {}  # awaits, weighs
+        self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
         self._stopped = self._closed = False
         self.blocked = False
@@ -53,16 +54,17 @@ class Calls:
     def in_flight(self) -> int:
         return len(self._tasks)
 
-    def make_all(self, calls: Any) -> None:
-        """Those of one CALLS."""
+    def make_all(self, calls: Any, weight: int) -> None:
+        """Those of one CALLS, which weigh so much together."""
         if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
             raise ProtocolError("calls that are no list of a few")
         for call in calls:
             if not isinstance(call, list) or list(map(type, call)) != [int, int, list]:
                 raise ProtocolError("calls that are no list of numbers and arguments")
-            self.make(*call)
+            number, bridge, args = call
+            self.make(number, bridge, args, weight // len(calls))
 
-    def make(self, call: int, bridge: int, args: Any) -> None:
+    def make(self, call: int, bridge: int, args: Any, weight: int) -> None:
         function, mode = self._bridges.function(bridge)
         if not isinstance(args, list) or not 0 <= call < 1 << 32:
             raise ProtocolError("a call without a number or a list of arguments")
@@ -77,7 +79,7 @@ class Calls:
         if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
             if mode == messages.SYNC:
                 self._post(pack(messages.PROMISE, call), now=True)
-            self._await(call, value, wanted=mode != messages.ONE_WAY)
+            self._await(call, value, weight, wanted=mode != messages.ONE_WAY)
         elif mode != messages.ONE_WAY:
             self._return(call, value, now=True)
             self._answered_at = monotonic()
@@ -93,12 +95,13 @@ class Calls:
     def await_lent(self) -> None:
         """Awaitables that values mentioned are awaited from now on."""
         for number, awaitable in self._bridges.take_awaitables():
-            self._await(number, awaitable, wanted=True)
+            self._await(number, awaitable, 0, wanted=True)
 
-    def _await(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
+    def _await(self, call: int, awaitable: Awaitable[Any], weight: int, *, wanted: bool) -> None:
         task = spawn(self._loop, self._context, self._answer(call, awaitable, wanted=wanted))
         if not task.done():  # some loops begin tasks at once
-            self._tasks[task] = awaitable
+            self._tasks[task] = awaitable, weight
+            self.weight += weight
 
     async def _answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
         try:
@@ -116,8 +119,8 @@ class Calls:
     def _forget_current_task(self) -> None:
         """Tasks do this themselves: as a callback it would be another turn of the loop for each."""
         task = asyncio.current_task()
-        if task is not None:
-            self._tasks.pop(task, None)
+        if task in self._tasks:
+            self.weight -= self._tasks.pop(task)[1]
 
     def _return(self, call: int, value: Any, *, now: bool = False) -> None:
         try:
@@ -150,7 +153,7 @@ class Calls:
         self._stopped = self._closed = True
         for task in self._tasks:
             task.cancel()
-        for awaitable in self._tasks.values():
+        for awaitable, _ in self._tasks.values():
             _close_if_never_begun(awaitable)
 
 

@@ -63,7 +63,7 @@ class Session:
         self._last: asyncio.Task[Any] | None = None  # waits for sinks
         self._guests = Guests(loop, self._call_guest)
         self._largest_received = 0
-        self._output = 0  # what the worker's messages take in the host's memory, about
+        self._output = 0  # what the worker's messages take in the host's memory for good, about
         self._known = False  # it has said how it is isolated
         self._lock = threading.Lock()
         self._reason: str | None = None
@@ -144,14 +144,14 @@ class Session:
         try:
             for frame in self._reader.feed(count):
                 self._largest_received = max(self._largest_received, size_of(frame))
-                self._output += weight(frame.text, frame.attachments)
+                size = weight(frame.text, frame.attachments)
                 if frame.kind == messages.SAID:
-                    self._output += 128 * bytes(frame.text).count(b"\n")
-                if self._output > self._limits.output_bytes:
+                    size += 128 * bytes(frame.text).count(b"\n")
+                if self._output + self._calls.weight + size > self._limits.output_bytes:
                     cap = spell_size(self._limits.output_bytes)
                     self._end_terminated(f"safety cap: more than {cap} of output")
                 elif not self._finishing:
-                    self._handle(frame)
+                    self._handle(frame, size)
                 if self._ended:
                     return
         except ProtocolError as error:
@@ -160,8 +160,10 @@ class Session:
             complain(self.loop, "a message of a worker could not be handled", error)
             self._crash(f"the host could not handle a message: {type(error).__name__}")
 
-    def _handle(self, frame: Frame) -> None:
+    def _handle(self, frame: Frame, size: int) -> None:
         kind = frame.kind
+        if kind not in (messages.CALL, messages.CALLS):
+            self._output += size  # arguments are gone when their call is
         if not self._known or kind == messages.READY:
             self._ready(frame)
         elif kind == messages.SAID:
@@ -171,10 +173,10 @@ class Session:
         elif kind == messages.LOG:
             self._log(decode(frame.text, frame.attachments, None, ordered=True))
         elif kind == messages.CALL:
-            self._calls.make(frame.a, frame.b, self._decode(frame))
+            self._calls.make(frame.a, frame.b, self._decode(frame), size)
             self._check_in_flight()
         elif kind == messages.CALLS:
-            self._calls.make_all(self._decode(frame))
+            self._calls.make_all(self._decode(frame), size)
             self._check_in_flight()
         elif kind in (messages.FINISHED, messages.FAILED):
             self._finished(frame)

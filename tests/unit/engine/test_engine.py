@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sandbox_kernel import Engine, EngineClosedError, run_code
+from sandbox_kernel import Engine, EngineClosedError, one_way, run_code
 from sandbox_kernel.engine.job import Job, Outcome
 from sandbox_kernel.engine.threads import _idle
 
@@ -149,16 +149,40 @@ def test_the_processor_cap_terminates_and_says_so() -> None:
     [
         "for (;;) report('x'.repeat(10000))",
         "for (;;) console.log('x'.repeat(10000))",
-        "for (;;) tell('x'.repeat(10000))",
+        "for (;;) keep('x'.repeat(10000))",
+        "for (;;) keep(new Uint8Array(10000))",
     ],
 )
 def test_the_output_cap_terminates_and_says_so(source: str) -> None:
+    async def keep(value: Any) -> None:
+        await asyncio.sleep(3600)
+
     with Engine(spares=1, output_bytes=10**6) as engine:
-        options = {"report": lambda value: None, "globals": {"tell": lambda value: None}}
+        options = {"report": lambda value: None, "globals": {"keep": keep}}
         result = run_code(source, options, engine=engine).wait(30)
     assert result.status == "terminated"
     assert result.error is not None
     assert "safety cap: more than 1000000 bytes of output" in result.error.message
+
+
+@pytest.mark.parametrize("mode", ["sync", "later", "forget"])
+def test_arguments_of_calls_that_have_ended_are_no_output(mode: str) -> None:
+    """A run may go on for days, calling its bridges."""
+    heard = 0
+
+    def sync(value: str) -> None:
+        nonlocal heard
+        heard += len(value)
+
+    async def later(value: str) -> None:
+        await asyncio.sleep(0)
+        sync(value)
+
+    source = f"for (let i = 0; i < 400; i++) await {mode}('x'.repeat(10000))"
+    bridges = {"sync": sync, "later": later, "forget": one_way(lambda value: sync(value))}
+    with Engine(spares=1, output_bytes=10**6) as engine:
+        result = run_code(source + "; export default 1", globals=bridges, engine=engine).wait(30)
+    assert (result.status, heard) == ("success", 4_000_000)
 
 
 def test_a_message_over_the_cap_ends_the_run() -> None:
