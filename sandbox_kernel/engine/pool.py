@@ -58,6 +58,7 @@ class WorkerPool:
         self._queue: deque[Session] = deque()  # beyond the concurrency limit
         self._waiting: deque[Session] = deque()  # for a worker to be forked
         self._active: set[Session] = set()
+        self._given: dict[Session, Worker] = {}  # forked for a session, on its way to its loop
         self._closed = False
         self._heir: WorkerPool | None = None  # who has taken over
         _pools.add(self)
@@ -184,13 +185,16 @@ class WorkerPool:
             if session is None:
                 self._spares.append(worker)
                 return
-        self._on_loop(session, self._attach_forked, session, worker)
+            self._given[session] = worker
+        self._on_loop(session, self._attach_forked, session)
 
-    def _attach_forked(self, session: Session, worker: Worker) -> None:
+    def _attach_forked(self, session: Session) -> None:
         if self._heir is not None:
-            self._heir._attach_forked(session, worker)
+            self._heir._attach_forked(session)
             return
-        if not session.attach(worker):
+        with self._lock:
+            worker = self._given.pop(session, None)
+        if worker is not None and not session.attach(worker):
             worker.close()
             if session in self._active:
                 self._assign(session)
@@ -200,9 +204,6 @@ class WorkerPool:
             session.loop.call_soon_threadsafe(function, *args)
         except RuntimeError:
             session.abandon("the event loop of this run was closed")
-            for item in args:
-                if isinstance(item, Worker):
-                    item.close()
 
     def _zygote_lost(self, zygote: Zygote, reason: str) -> None:
         """On the zygote's thread: its workers are dead; who waits for one gets another zygote."""
@@ -243,6 +244,8 @@ class WorkerPool:
                 return
             if session in self._waiting:
                 self._waiting.remove(session)
+            if session in self._given:
+                self._given.pop(session).close()
             self._active.discard(session)
             if self._closed or not self._queue or len(self._active) >= self.concurrency:
                 return
@@ -263,6 +266,7 @@ class WorkerPool:
             other._heir = self
             self._zygote, self._spares = other._zygote, other._spares
             self._queue, self._waiting, self._active = other._queue, other._waiting, other._active
+            self._given = other._given
 
     def renew(self) -> None:
         """What zygotes are born with has changed; if runs are under way, the next one has it."""
@@ -279,9 +283,10 @@ class WorkerPool:
         """In a fork of the host: processes and sockets belong to the parent."""
         zygote, self._zygote = self._zygote, None
         self._lock = threading.RLock()
-        for worker in self._spares:
+        for worker in (*self._spares, *self._given.values()):
             worker.socket.close()
         self._spares.clear()
+        self._given.clear()
         self._queue.clear()
         self._waiting.clear()
         self._active.clear()

@@ -31,6 +31,21 @@ def test_a_loop_closed_under_its_run(engine: Engine) -> None:
     assert until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
 
 
+def test_a_loop_closed_while_a_worker_is_on_its_way() -> None:
+    with Engine(spares=0) as engine:
+        loop = asyncio.new_event_loop()
+
+        async def begin() -> Any:
+            return run_code("for (;;);", engine=engine)
+
+        run = loop.run_until_complete(begin())
+        assert until(lambda: len(workers(engine)) == 1)
+        loop.close()
+        assert works(engine)
+        assert run.wait(30).status == "terminated"
+        assert until(lambda: not workers(engine))
+
+
 def test_loops_closed_with_many_runs_queued() -> None:
     with Engine(spares=1, concurrency=2) as engine:
 
