@@ -35,6 +35,8 @@ from .scalars import (
     check_keys,
     date_of,
     fit_for_a_set,
+    index_below,
+    take_attachment,
 )
 
 _UNIT = 30  # bytes
@@ -78,17 +80,17 @@ class _Reader:
         self._attachments: list[Buffer | None] = list(attachments)
         self._ordered = ordered
         self._columns: list[list[Any] | None] = [None] * len(table)
-        for self._at in reversed(range(len(table))):
-            tag, *rest = table[self._at]
+        for at in reversed(range(len(table))):
+            tag, *rest = table[at]
             values = _READERS[tag](self, *rest)
-            table[self._at] = _READ
-            self._columns[self._at] = values
+            table[at] = _READ
+            self._columns[at] = values
         (self.value,) = self._take(0)
 
     def _take(self, number: int) -> list[Any]:
         """A column that came after this one, which nobody else may have."""
-        values = self._columns[number]
-        if values is None or type(number) is not int or number < 0:
+        values = self._columns[index_below(number, len(self._columns))]
+        if values is None:
             raise ValueError(f"no such column: {number!r}")
         self._columns[number] = None
         return values
@@ -112,10 +114,7 @@ class _Reader:
         return list(map(float, texts))
 
     def _floats(self, index: int) -> list[Any]:
-        data = self._attachments[index]
-        if data is None or type(index) is not int or index < 0:
-            raise ValueError("no such binary data")
-        self._attachments[index] = None
+        data = take_attachment(self._attachments, index)
         self._make(len(data) // 8, _FLOAT)
         floats = array("d")
         floats.frombytes(data)

@@ -1,4 +1,4 @@
-"""Single values, where JavaScript and Python differ: moments, whole numbers, keys."""
+"""Single values, where JavaScript and Python differ or a worker might lie: moments, numbers, keys."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..values import BigInt, Opaque, Undefined
+from .frame import Buffer
 
 MAX_SAFE_INTEGER = 2**53 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -33,6 +34,22 @@ def check_keys(keys: Iterable[Any]) -> None:
     for key in keys:
         if type(key) is int and not -MAX_SAFE_INTEGER <= key <= MAX_SAFE_INTEGER:
             raise ValueError("a key that is no number of JavaScript's")
+
+
+def index_below(value: Any, end: int) -> int:
+    """A number of something there, counted from 0."""
+    if type(value) is not int or not 0 <= value < end:
+        raise ValueError(f"no such number: {value!r}")
+    return value
+
+
+def take_attachment(attachments: list[Buffer | None], index: Any) -> Buffer:
+    """Binary data that nobody else may have: two values would share what they may change."""
+    data = attachments[index_below(index, len(attachments))]
+    if data is None:
+        raise ValueError("binary data that is used twice")
+    attachments[index] = None
+    return data
 
 
 def fit_for_a_set(members: Iterable[Any]) -> bool:

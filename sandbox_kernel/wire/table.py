@@ -10,7 +10,6 @@ Nodes refer to each other by number, so depth costs no recursion and cycles need
 
 from __future__ import annotations
 
-import math
 import struct
 from array import array
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from typing import Any, Protocol
 
 from ..values import ArrayBuffer, BigInt, GuestError, JSMap, JSSet, Opaque, undefined
 from .frame import Buffer
-from .scalars import check_keys, date_of
+from .scalars import check_keys, date_of, index_below, take_attachment
 
 
 class Borrower(Protocol):
@@ -41,7 +40,6 @@ _ARRAY_CODES = {
     "BigUint64Array": "Q",
 }
 _LARGE_HEX = 16  # digits of a bigint from 2**60 on; hashes of smaller ones differ
-_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
 _CONTAINERS: dict[str, Callable[[], Any]] = {"a": list, "o": dict, "m": JSMap, "s": set}
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 
@@ -86,12 +84,12 @@ class _Reader:
         if len(item) == 1:
             if item[0] == "u":
                 return undefined
-            return self._objects[_index(item[0], len(self._objects))]
+            return self._objects[index_below(item[0], len(self._objects))]
         tag, text = item
         if tag == "b":
             return BigInt(text, 16)
         if tag == "n":
-            return _NUMBERS[text] if text in _NUMBERS else float(text)
+            return float(text)
         raise ValueError("an item of unknown kind")
 
     def _make(self, node: list[Any]) -> Any:
@@ -146,10 +144,7 @@ class _Reader:
         return GuestError(_text(name), _text(message), None if stack is None else _text(stack))
 
     def _binary(self, kind: Any, index: Any) -> Any:
-        data = self._attachments[_index(index, len(self._attachments))]
-        if data is None:
-            raise ValueError("binary data that is used twice")
-        self._attachments[index] = None
+        data = take_attachment(self._attachments, index)
         if kind == "Uint8Array":
             return bytes(data)
         if kind == "ArrayBuffer":
@@ -163,12 +158,12 @@ class _Reader:
     def _function(self, ident: Any, name: Any) -> Any:
         if self._borrower is None:
             raise ValueError("a function where none may be")
-        return self._borrower.guest_function(_index(ident, 1 << 32), _text(name))
+        return self._borrower.guest_function(index_below(ident, 1 << 32), _text(name))
 
     def _promise(self, ident: Any) -> Any:
         if self._borrower is None:
             raise ValueError("a promise where none may be")
-        return self._borrower.guest_promise(_index(ident, 1 << 32))
+        return self._borrower.guest_promise(index_below(ident, 1 << 32))
 
     def _opaque(self, class_name: Any, text: Any, fields: Any) -> Opaque:
         return Opaque(_text(class_name), _text(text))
@@ -181,12 +176,6 @@ _MAKERS = {
     "p": "_promise",
     "q": "_opaque",
 }
-
-
-def _index(value: Any, end: int) -> int:
-    if type(value) is not int or not 0 <= value < end:
-        raise ValueError(f"no such number: {value!r}")
-    return value
 
 
 def _text(value: Any) -> str:

@@ -247,11 +247,7 @@ function encodeArrays(state, values, length) {
 function encodeSets(state, values, length) {
   const first = state.lists.length;
   gathered = addList(state, undefined);
-  for (let i = 0; i < length; i++) {
-    const before = gathered.length;
-    apply(setForEach, values[i], GATHER_MEMBER);
-    values[i] = gathered.length - before;
-  }
+  gatherFrom(values, length, setForEach, GATHER_MEMBER);
   state.made += gathered.length * MEMBER_COST;
   return ['s', values, first];
 }
@@ -260,13 +256,18 @@ function encodeMaps(state, values, length) {
   const first = state.lists.length;
   gatheredKeys = addList(state, undefined);
   gathered = addList(state, undefined);
-  for (let i = 0; i < length; i++) {
-    const before = gathered.length;
-    apply(mapForEach, values[i], GATHER_ENTRY);
-    values[i] = gathered.length - before;
-  }
+  gatherFrom(values, length, mapForEach, GATHER_ENTRY);
   state.made += gathered.length * ENTRY_COST;
   return ['m', values, first];
+}
+
+// All that the containers hold, one after the other; in place of each, how much of it is its own.
+function gatherFrom(values, length, forEach, gather) {
+  for (let i = 0; i < length; i++) {
+    const before = gathered.length;
+    apply(forEach, values[i], gather);
+    values[i] = gathered.length - before;
+  }
 }
 
 // No guest code runs between setting these and the end of the forEach.
