@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from html import escape
 
 from .measure import Figure, Row
@@ -87,7 +88,7 @@ def _legend(colors: dict[str, str]) -> list[str]:
     return parts
 
 
-def _axis(low: int, high: int, across, height: int) -> list[str]:  # type: ignore[no-untyped-def]
+def _axis(low: int, high: int, across: Callable[[float], float], height: int) -> list[str]:
     bottom = height - 54
     begin, one = across(10**low), across(1)
     parts = [

@@ -18,7 +18,7 @@ _FIRST_AWAITABLE = 1 << 30
 
 def one_way(function: _Function) -> _Function:
     """Marks a bridge as fire-and-forget: the guest goes on at once and gets `undefined`."""
-    function.__sandbox_one_way__ = True  # type: ignore[attr-defined]
+    function.__sandbox_one_way__ = True  # type: ignore[attr-defined]  # a mark of ours
     return function
 
 

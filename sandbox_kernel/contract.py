@@ -257,10 +257,10 @@ def _check_memory_limit(value: object) -> int:
         raise OptionError(
             f"memoryLimitBytes must be a whole number, not {value!r}", "memory_limit_bytes"
         )
-    limit = int(value)  # type: ignore[call-overload]
+    limit: int = int(value)  # type: ignore[call-overload]  # a number, as `whole` says
     if not 0 < limit <= 2**53:
         raise OptionError(f"memoryLimitBytes must be positive, not {value!r}", "memory_limit_bytes")
-    return int(limit)
+    return limit
 
 
 def _check_filename(value: object) -> str:

@@ -30,7 +30,7 @@ def complete(shell: InteractiveShell, event: Any) -> list[str]:
 def _names(shell: InteractiveShell, symbol: str, option: Option, typed: str) -> list[str]:
     """Values that only the namespace knows: Python expressions for sources, names elsewhere."""
     if option.name in _SOURCES and "." in symbol and "=" in typed:
-        return list(shell.Completer.attr_matches(symbol))  # type: ignore[no-untyped-call]
+        return list(shell.Completer.attr_matches(symbol))  # type: ignore[no-untyped-call]  # IPython's
     if option.name in ("import", "global", "into") or (option.name == "module" and "=" in typed):
         hidden = shell.user_ns_hidden
         return sorted(

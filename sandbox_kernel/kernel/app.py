@@ -30,6 +30,6 @@ def launch() -> None:
             """The engine was there before the configuration was read."""
             Engine.instance().update_config(self.config)
             gc.freeze()  # what is loaded stays: no need to look it over while a cell floods
-            super().init_kernel()  # type: ignore[no-untyped-call]
+            super().init_kernel()  # type: ignore[no-untyped-call]  # ipykernel's
 
     SandboxKernelApp.launch_instance(kernel_class=SandboxKernel, outstream_class=None)

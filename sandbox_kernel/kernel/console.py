@@ -180,7 +180,7 @@ class CellStream(io.TextIOBase):
         self._latest = latest  # for threads, which start without the cell's context
 
     @property
-    def encoding(self) -> str:  # type: ignore[override]
+    def encoding(self) -> str:  # type: ignore[override]  # an attribute there
         return "utf-8"
 
     def writable(self) -> bool:

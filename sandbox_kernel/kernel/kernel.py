@@ -183,7 +183,7 @@ class SandboxKernel(Kernel):
     async def do_is_complete(self, code: str) -> dict[str, Any]:
         return self.assistant.is_complete(code)
 
-    async def do_history(self, **request: Any) -> dict[str, Any]:  # type: ignore[override]
+    async def do_history(self, **request: Any) -> dict[str, Any]:  # type: ignore[override]  # all by name
         return {"status": "ok", "history": self.history.answer(request)}
 
     @property
