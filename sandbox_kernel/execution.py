@@ -208,14 +208,8 @@ def _waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Cal
 
     def wake() -> None:
         try:
-            if asyncio.get_running_loop() is loop:
-                resolve()
-                return
+            threads.on_loop(loop, resolve)
         except RuntimeError:
-            pass
-        try:
-            loop.call_soon_threadsafe(resolve)
-        except RuntimeError:
-            pass
+            pass  # it is closed
 
     return wake
