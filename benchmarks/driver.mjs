@@ -5,6 +5,7 @@ import os from "node:os";
 import readline from "node:readline";
 import { pathToFileURL } from "node:url";
 
+const REST = 50; // milliseconds, as in driver.py
 const seconds = (since) => (performance.now() - since) / 1000;
 
 function summary(value) {
@@ -38,12 +39,14 @@ async function repeat(count, once) {
 }
 
 const work = {
-  timed: (adapter, source, count) =>
+  timed: (adapter, source, count, rest) =>
     repeat(count, async () => {
+      if (rest) await new Promise((wake) => setTimeout(wake, rest));
       const began = performance.now();
       const value = await adapter.run(source);
       return [seconds(began), value];
     }),
+  rested: (adapter, source, count) => work.timed(adapter, source, count, REST),
   sync_calls: (adapter, source, count) =>
     repeat(count, async () => {
       const add = counted();
@@ -82,7 +85,9 @@ const work = {
     return { bytes: (after - before) / count, held: held.length };
   },
 };
-const methods = { timed: "run", sustained: "run", sync_calls: "run_with", async_calls: "run_with_async" };
+const methods = {
+  timed: "run", rested: "run", sustained: "run", sync_calls: "run_with", async_calls: "run_with_async",
+};
 
 function memory() {
   const text = fs.readFileSync("/proc/self/smaps_rollup", "utf8");

@@ -31,6 +31,7 @@ class Row:
 
 ROWS = (
     Row("fresh", "fresh trivial run", "timed", work.TRIVIAL, 70, tail=True),
+    Row("rested", "fresh trivial run, now and then", "rested", work.TRIVIAL, 40, tail=True),
     Row("fresh-ts", "fresh trivial run of TypeScript", "timed", work.TYPED, 70, tail=True),
     Row("cold", "cold start: import to first result", "cold", work.TRIVIAL, 1, 5),
     Row("cold-ts", "cold start with TypeScript", "cold", work.TYPED, 1, 5),

@@ -7,6 +7,7 @@ and on two processors they take it at the same time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from .engine import default_backend
@@ -31,12 +32,9 @@ def run_code(
     modules, globals, language, memory_limit_bytes, filename, report. Wrong ones raise at once.
     """
     backend = _ready(engine)
-    from .contract import CodeExecutionOptions
-    from .engine.job import Job
-    from .execution import CodeExecution
-
-    checked = CodeExecutionOptions.of(options, **named)
-    return CodeExecution(Job.of(_checked_source(source), checked), backend)
+    options_of, job_of, execution = _parts()
+    job = job_of(_checked_source(source), options_of(options, **named))
+    return execution(job, backend)
 
 
 def run_cell(
@@ -54,13 +52,19 @@ def run_cell(
     is none, unless `demand_export`. A result that cannot cross is described instead of refused.
     """
     backend = _ready(engine)
+    options_of, job_of, execution = _parts()
+    checked = options_of(options, **named)
+    job = job_of(_checked_source(source), checked, interactive=True, demand_export=demand_export)
+    return execution(job, backend, on_log)
+
+
+@cache
+def _parts() -> tuple[Any, Any, type[CodeExecution]]:
     from .contract import CodeExecutionOptions
     from .engine.job import Job
     from .execution import CodeExecution
 
-    checked = CodeExecutionOptions.of(options, **named)
-    job = Job.of(_checked_source(source), checked, interactive=True, demand_export=demand_export)
-    return CodeExecution(job, backend, on_log)
+    return CodeExecutionOptions.of, Job.of, CodeExecution
 
 
 def _ready(engine: Backend | None) -> Backend:

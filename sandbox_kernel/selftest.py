@@ -140,7 +140,9 @@ def attempt(name: str) -> None:
     from .worker.lockdown import Lockdown
 
     ours, _ = socket.socketpair()
-    Lockdown(60).apply(ours.fileno(), os.getppid())
+    lockdown = Lockdown(ours.fileno(), os.getppid(), 60)
+    lockdown.begin()
+    lockdown.complete()
     try:
         _INSIDE[name]()
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,13 +15,18 @@ __all__ = ["Engine", "default_backend"]
 
 def default_backend() -> WorkerPool:
     """The engine that was configured, or else a pool that needs none of traitlets to start."""
-    from .pool import WorkerPool
-
-    configured = sys.modules.get(f"{__name__}.engine")
+    configured = sys.modules.get("sandbox_kernel.engine.engine")
     if configured is not None and configured.Engine.initialized():
         engine: WorkerPool = configured.Engine.instance()
         return engine
-    return WorkerPool.shared()
+    return _pool_class().shared()
+
+
+@cache
+def _pool_class() -> type[WorkerPool]:
+    from .pool import WorkerPool
+
+    return WorkerPool
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -93,6 +94,7 @@ class Job:
             interactive=self.interactive,
             demand_export=self.demand_export,
             values=self.values,
+            seed=os.urandom(8),
         ).pack()
 
 

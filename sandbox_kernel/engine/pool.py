@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 from collections import deque
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from ..errors import EngineClosedError, IsolationError
@@ -20,6 +21,7 @@ from .zygote import Zygote, filters_system_calls
 
 if TYPE_CHECKING:
     import asyncio
+    from contextvars import ContextVar
 
     from .job import ActiveRun, Job, Listener
     from .limits import Limits
@@ -67,11 +69,18 @@ class WorkerPool:
 
     def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
         """From any thread; the run's conversation is held on `loop`'s own."""
-        from .session import Session, inside_a_run
-
         if self.require_isolation and not filters_system_calls():
             raise IsolationError("no system-call filter here, and the engine requires one")
-        session = Session(job, listener, loop, self._limits(), self._session_ended)
+        session_class, inside_a_run, limits_class = _parts()
+        limits = limits_class(
+            default_memory_bytes=self.default_memory_limit_bytes,
+            output_bytes=self.output_bytes,
+            message_bytes=self.message_bytes,
+            cpu_seconds=self.cpu_seconds,
+            calls_in_flight=self.calls_in_flight,
+            isolation=FILTERED if self.require_isolation else PROCESS_ONLY,
+        )
+        session = session_class(job, listener, loop, limits, self._session_ended)
         with self._lock:
             if self._closed:
                 raise EngineClosedError("the engine is closed")
@@ -119,18 +128,6 @@ class WorkerPool:
         self.close()
 
     # -- handing out workers
-
-    def _limits(self) -> Limits:
-        from .limits import Limits
-
-        return Limits(
-            default_memory_bytes=self.default_memory_limit_bytes,
-            output_bytes=self.output_bytes,
-            message_bytes=self.message_bytes,
-            cpu_seconds=self.cpu_seconds,
-            calls_in_flight=self.calls_in_flight,
-            isolation=FILTERED if self.require_isolation else PROCESS_ONLY,
-        )
 
     def _assign(self, session: Session) -> None:
         """A spare if there is one, the next forked worker otherwise."""
@@ -298,6 +295,14 @@ class WorkerPool:
         from .doctor import examine
 
         return examine(self)
+
+
+@cache
+def _parts() -> tuple[type[Session], ContextVar[bool], type[Limits]]:
+    from .limits import Limits
+    from .session import Session, inside_a_run
+
+    return Session, inside_a_run, Limits
 
 
 _pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()

@@ -31,6 +31,10 @@ from .worker import Worker
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
 _EXIT_NOTICE_SECONDS = 2.0
+_READY = {  # what a worker says that is isolated so far
+    level: b"".join(pack(messages.READY, level, messages.VERSION))
+    for level in messages.ISOLATION_NAMES
+}
 
 
 inside_a_run = contextvars.ContextVar("inside_a_run", default=False)
@@ -104,14 +108,17 @@ class Session:
     def _hear_that_it_is_ready(self, worker: Worker) -> bool:
         """Spares have said so long ago: heard now, it takes no turn of the loop; False if dead."""
         try:
-            count = worker.socket.recv_into(self._reader.room()[: HEAD.size])
+            said = worker.socket.recv(HEAD.size)
         except BlockingIOError:
             return True  # it will
         except OSError:
             return False
-        if count:
-            self._take(count)
-        return count > 0
+        if said == _READY[self._limits.isolation]:
+            self._known = True
+        elif said:
+            self._reader.room()[: len(said)] = said
+            self._take(len(said))
+        return bool(said)
 
     def _listen(self, worker: Worker) -> None:
         if not self._ended:
@@ -385,33 +392,44 @@ class Session:
             if self._ended:
                 return
             self._ended = True
-        self._release()
+        finished_here = self._finishing and asyncio._get_running_loop() is self.loop
+        if finished_here:
+            self._release_waiting()
+        else:
+            self._release()
         self._job.bridges.close()
         self._on_end(self)
         self._listener.settled(outcome)
+        if finished_here:  # the worker does nothing any more; whoever waits has the result first
+            self.loop.call_soon(self._release_worker)
 
     def _release(self) -> None:
-        """Lets go of the worker and of everything that waited for it."""
         if self._worker is not None:
             self._worker.kill()
         if self.loop.is_closed() or not self.loop.is_running():
-            self._release_on_loop()
+            self._release_all()
         else:
-            on_loop(self.loop, self._release_on_loop)
+            on_loop(self.loop, self._release_all)
 
-    def _release_on_loop(self) -> None:
-        worker = self._worker
+    def _release_all(self) -> None:
+        self._release_waiting()
+        self._release_worker()
+
+    def _release_waiting(self) -> None:
+        """Whatever waits for the worker does so no longer."""
         if not self.loop.is_closed():
-            if worker is not None:
-                self.loop.remove_reader(worker.descriptor)
             self._calls.close()
             for task in self._sinks:
                 task.cancel()
         self._guests.close()
         if self._outbox is not None:
             self._outbox.close()
-        if worker is not None:
-            worker.close()
+
+    def _release_worker(self) -> None:
+        if self._worker is not None:
+            if not self.loop.is_closed():
+                self.loop.remove_reader(self._worker.descriptor)
+            self._worker.close()
 
 
 _ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ..errors import EngineError
@@ -24,8 +25,11 @@ _BOOT = (
 )
 _NEEDED = ("sandbox_kernel", "_cffi_backend", "_quickjs", "tree_sitter", "tree_sitter_typescript")
 _CONTROL_DESCRIPTOR = 3
+# Symbols are looked up once, by the loader, rather than by every worker that is first to need one.
+_ENVIRONMENT = {"LD_BIND_NOW": "1"}
 
 
+@cache
 def filters_system_calls() -> bool:
     """Whether workers have a filter of ours on this system; a job is not even sent to others."""
     return sys.platform == "linux" and os.uname().machine in ("x86_64", "aarch64")
@@ -142,7 +146,7 @@ def _spawn(descriptor: int, cpu_seconds: int) -> int:
     ]
     if not sys.executable:
         raise EngineError("there is no Python interpreter to start the zygote with")
-    return os.posix_spawn(sys.executable, argv, {}, file_actions=actions, setsid=True)
+    return os.posix_spawn(sys.executable, argv, _ENVIRONMENT, file_actions=actions, setsid=True)
 
 
 def _paths() -> list[str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 FORKED, EXITED, FAILED = 1, 2, 3
 _LAYOUT = struct.Struct("<iiiq")
 SIZE = _LAYOUT.size
+pack = _LAYOUT.pack  # the fields of a Record
 
 
 class Record(NamedTuple):
@@ -17,9 +18,6 @@ class Record(NamedTuple):
     pid: int
     status: int
     peak_kilobytes: int
-
-    def pack(self) -> bytes:
-        return _LAYOUT.pack(*self)
 
     @classmethod
     def unpack(cls, data: bytes) -> Record:

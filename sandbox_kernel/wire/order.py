@@ -25,6 +25,7 @@ class Order(NamedTuple):
     interactive: bool
     demand_export: bool
     values: str
+    seed: bytes  # of random numbers
 
     def pack(self) -> bytes:
         return marshal.dumps(tuple(self))

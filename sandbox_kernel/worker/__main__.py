@@ -1,44 +1,42 @@
 """The zygote: load everything once, then fork a worker for each socket that the host sends.
 
-Order of birth of a worker: fork, adopt the realm (a copy of one that nothing has run in), lock
-down, say so, read the job, run, wait for the end. The zygote stays single-threaded and never sees
-guest text.
+It stays single-threaded and never sees guest text. Whatever a worker makes, or is the first to
+touch, takes it longer than it would take the zygote, which does it once: so a worker makes next to
+nothing, and leads a `Life` that was laid out for it.
 """
 
 from __future__ import annotations
 
-import array
 import os
 import resource
 import select
 import signal
 import socket
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
-from ..wire import messages
-from ..wire.control import EXITED, FAILED, FORKED, Record
-from ..wire.frame import pack
+from ..wire import control, messages
 from . import prefault
-from .channel import Channel
+from .life import Life
 from .lockdown import Lockdown
-from .quickjs import Compiler
-from .realm import REHEARSAL, Realm
 from .typescript import warm
 
-_UNWANTED_MILLISECONDS = 20  # without a job, after which a worker takes the time to prepare
 _QUIET_MILLISECONDS = 100  # without a request, after which the zygote takes the time to rehearse
 _FORKS_BEFORE_REHEARSAL = 8  # it does not wait for quiet for ever
+_SOCKET, _RIGHTS, _ROOM_FOR_ONE = socket.SOL_SOCKET, socket.SCM_RIGHTS, socket.CMSG_SPACE(4)
+_HAS_PIDFD = hasattr(os, "pidfd_open")
 
 
 def main(control_descriptor: int, cpu_seconds: int) -> None:
-    control = socket.socket(fileno=control_descriptor)
+    host = socket.socket(fileno=control_descriptor)
+    os.environ.clear()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     try:
-        zygote = Zygote(control, cpu_seconds)
+        zygote = Zygote(host, cpu_seconds)
     except Exception as error:
-        control.sendall(Record(FAILED, 0, 0, 0).pack() + repr(error).encode()[:1000])
+        host.sendall(control.pack(control.FAILED, 0, 0, 0) + repr(error).encode()[:1000])
         return
     try:
         zygote.serve()
@@ -51,17 +49,18 @@ def main(control_descriptor: int, cpu_seconds: int) -> None:
 class Zygote:
     """Forks on request and reports how its children ended; ends when its host does."""
 
-    def __init__(self, control: socket.socket, cpu_seconds: int) -> None:
-        self._control = control
+    def __init__(self, host: socket.socket, cpu_seconds: int) -> None:
+        self._host = host
         self._claims: list[prefault.Range] = []
         self._rehearsed = False
+        self._rehearsal: Life | None = None  # for workers that wait
         self._forks = 0
-        self._realm = Realm(Compiler())
-        self._lockdown = Lockdown(cpu_seconds)
-        self._channel = Channel()
-        self._job = select.poll()
+        self._life = Life()
+        self._lockdown = Lockdown(self._life.socket.fileno(), os.getpid(), cpu_seconds)
+        self._lockdown.begin()
         warm()
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._born_with = _peak_kilobytes()
 
     def serve(self) -> None:
         wake, waker = socket.socketpair()
@@ -69,13 +68,15 @@ class Zygote:
         waker.setblocking(False)
         signal.set_wakeup_fd(waker.fileno(), warn_on_full_buffer=False)
         poll = select.poll()
-        poll.register(self._control, select.POLLIN)
+        poll.register(self._host, select.POLLIN)
         poll.register(wake, select.POLLIN)
         try:
             while True:
                 ready = poll.poll(None if self._rehearsed else _QUIET_MILLISECONDS)
                 if not self._rehearsed and (not ready or self._forks >= _FORKS_BEFORE_REHEARSAL):
-                    self._rehearse()
+                    self._rehearsed = True
+                    with suppress(Exception):  # workers are merely slower then
+                        self._rehearse()
                 for descriptor, _ in ready:
                     if descriptor == wake.fileno():
                         wake.recv(4096)
@@ -86,41 +87,37 @@ class Zygote:
             signal.set_wakeup_fd(-1)  # before its socket goes
 
     def _rehearse(self) -> None:
-        """Does what a worker does, on a job of our own.
-
-        First here, in a realm that nobody will use: what is made only once, such as functions of
-        the binding and specialised bytecode, is then shared rather than made in every worker.
-        Then in a child, to learn which pages a worker writes to.
-        """
-        self._rehearsed = True
-        self._spent_realm = _run_rehearsal(Realm(Compiler()))  # freed, it would leave holes to fill
-        self._claims = prefault.learn(lambda: _run_rehearsal(self._realm))
+        """First here, then in a child, to learn which pages a worker writes to."""
+        self._spent = Life()  # freed, it would leave holes for every worker to fill
+        self._spent.rehearse(self._lockdown)
+        self._claims = prefault.learn(lambda: self._life.rehearse(self._lockdown))
+        self._rehearsal = Life()
+        self._born_with = _peak_kilobytes()
 
     def _fork_as_asked(self) -> bool:
-        data, ancillary, _, _ = self._control.recvmsg(1, socket.CMSG_SPACE(4))
+        data, ancillary, _, _ = self._host.recvmsg(1, _ROOM_FOR_ONE)
         if not data:
             return False
         for level, kind, payload in ancillary:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                self._fork(array.array("i", payload)[0])
+            if level == _SOCKET and kind == _RIGHTS:
+                self._fork(int.from_bytes(payload, sys.byteorder))
         return True
 
     def _fork(self, descriptor: int) -> None:
         self._forks += 1
-        parent = os.getpid()
+        self._life.connect(descriptor)
         pid = os.fork()
         if not pid:
-            self._be_worker(descriptor, parent)
-        os.close(descriptor)
-        rights = []
-        if hasattr(os, "pidfd_open"):
-            rights = [os.pidfd_open(pid)]
-        ancillary = (
-            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", rights))] if rights else []
-        )
-        self._control.sendmsg([Record(FORKED, pid, 0, 0).pack()], ancillary)
-        for right in rights:
-            os.close(right)
+            self._be_worker()
+        self._life.disconnect()
+        record = control.pack(control.FORKED, pid, 0, 0)
+        if not _HAS_PIDFD:
+            self._host.sendall(record)
+            return
+        pidfd = os.pidfd_open(pid)
+        right = pidfd.to_bytes(4, sys.byteorder)
+        self._host.sendmsg([record], [(_SOCKET, _RIGHTS, right)])
+        os.close(pidfd)
 
     def _reap(self) -> None:
         while True:
@@ -130,41 +127,28 @@ class Zygote:
                 return
             if not pid:
                 return
-            born_with = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            peak = max(0, usage.ru_maxrss - born_with)
-            self._control.sendall(Record(EXITED, pid, status, peak).pack())
+            peak = max(0, usage.ru_maxrss - self._born_with)
+            self._host.sendall(control.pack(control.EXITED, pid, status, peak))
 
-    def _be_worker(self, descriptor: int, parent: int) -> NoReturn:
-        signal.set_wakeup_fd(-1)
+    def _be_worker(self) -> NoReturn:
         try:
-            self._job.register(descriptor, select.POLLIN)
-            channel = self._channel
-            channel.connect(descriptor)
-            self._realm.adopt(channel, os.urandom(8))
-            level = self._lockdown.apply(descriptor, parent)
-            channel.post(messages.READY, level, messages.VERSION)
-            channel.flush()
-            if not self._job.poll(_UNWANTED_MILLISECONDS):
-                self._lockdown.claim(self._claims)  # under load, throughput matters more
-            self._realm.run(channel.receive())
-            while True:
-                channel.receive()
+            self._life.lead(self._lockdown, self._prepare)
+            self._life.linger()
         except MemoryError:
             os._exit(messages.EXIT_MEMORY)
         except BaseException:
             os._exit(messages.EXIT_INTERNAL)
         os._exit(0)
 
+    def _prepare(self) -> None:
+        """In a worker that waits, and has the time."""
+        self._lockdown.claim(self._claims)
+        if self._rehearsal:
+            self._rehearsal.rehearse_the_run()
 
-def _run_rehearsal(realm: Realm) -> Realm:
-    ours, theirs = socket.socketpair()
-    with ours:
-        channel = Channel()
-        channel.connect(theirs.detach())
-        realm.adopt(channel, os.urandom(8))
-        ours.sendall(b"".join(pack(messages.RUN, 0, 0, REHEARSAL)))
-        realm.run(channel.receive())
-    return realm
+
+def _peak_kilobytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 if __name__ == "__main__":

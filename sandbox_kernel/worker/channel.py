@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 from ..wire.frame import Buffer, Frame, FrameReader, pack
 
@@ -17,13 +17,20 @@ _LOOK_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _UNCAPPED = (1 << 32) - 1  # the worker trusts its host
 
 
+class Connection(Protocol):
+    """What the channel asks of its socket."""
+
+    def recv_into(self, room: memoryview, count: int, flags: int, /) -> int: ...
+    def sendall(self, data: Any, /) -> None: ...
+
+
 class Channel:
     """Everything posted leaves in order; `flush` makes sure that it has left.
 
-    Made in the zygote, so that a worker has its buffers already, and connected in the worker.
+    Made in the zygote, so that a worker has its buffers already.
     """
 
-    _socket: socket.SocketType
+    _socket: Connection
 
     def __init__(self) -> None:
         self._reader = FrameReader(_UNCAPPED)
@@ -34,9 +41,8 @@ class Channel:
         self._flushed_at = 0.0
         self._host_is_quick = True
 
-    def connect(self, descriptor: int) -> None:
-        """The descriptor is the channel's from now on."""
-        self._socket = socket.SocketType(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptor)
+    def connect(self, connection: Connection) -> None:
+        self._socket = connection
 
     def post(
         self, kind: int, a: int = 0, b: int = 0, text: bytes = b"", attachments: Sequence[Any] = ()

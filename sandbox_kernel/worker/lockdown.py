@@ -7,10 +7,20 @@ rather than libseccomp, which would be one more native library to load before ev
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import struct
 import sys
+from collections.abc import Callable
+from resource import (
+    RLIMIT_CORE,
+    RLIMIT_CPU,
+    RLIMIT_FSIZE,
+    RLIMIT_MEMLOCK,
+    RLIMIT_NOFILE,
+    RLIMIT_NPROC,
+    setrlimit,
+)
+from typing import Any
 
 from ..errors import IsolationError
 from ..wire.messages import FILTERED, PROCESS_ONLY
@@ -19,6 +29,8 @@ from .quickjs import ffi
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 4, 38, 22
 _PROT_EXEC = 4
+_NONE = (0, 0)
+_IS_LINUX = sys.platform == "linux"
 
 # x86-64 and arm64 numbers of what a worker needs to compute, talk to its host, and end.
 _X86_64 = {
@@ -65,61 +77,60 @@ def filter_program(machine: str) -> bytes:
     return b"".join(struct.pack("<HBBI", *step) for step in code)
 
 
-class Lockdown:
-    """Prepared once in the zygote, applied in every worker."""
+Call = tuple[Callable[..., Any], tuple[Any, ...], Any]  # what to call, with what, and what it gives
 
-    def __init__(self, cpu_seconds: int) -> None:
+
+class Lockdown:
+    """Begun once in the zygote, as far as that can go on forking; completed in every worker."""
+
+    def __init__(self, kept_descriptor: int, parent: int, cpu_seconds: int) -> None:
+        filtered = _IS_LINUX and os.uname().machine in _ARCHITECTURES
+        self.level = FILTERED if filtered else PROCESS_ONLY
         self._libc = ffi.dlopen(None)
-        self._cpu_seconds = cpu_seconds
-        self.filtered = sys.platform == "linux" and os.uname().machine in _ARCHITECTURES
-        if self.filtered:
-            program = filter_program(os.uname().machine)
-            self._code = ffi.new("struct sock_filter[]", len(program) // 8)
-            ffi.memmove(self._code, program, len(program))
-            self._program = ffi.new("struct sock_fprog *", (len(program) // 8, self._code))
         self._libc.tzset()
+        self._calls: list[Call] = [
+            (setrlimit, (RLIMIT_NPROC, _NONE), None),
+            # Beyond the first the kernel says why (SIGXCPU), beyond the second it only kills.
+            (setrlimit, (RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1)), None),
+            (os.closerange, (0, kept_descriptor), None),
+            (os.closerange, (kept_descriptor + 1, 256), None),
+            # One: poll() refuses to look at more descriptors than the limit; opening is filtered.
+            (setrlimit, (RLIMIT_NOFILE, (1, 1)), None),
+        ]
+        self._harmless_calls: list[Call] = [
+            (setrlimit, (RLIMIT_CORE, _NONE), None),  # as it is since the beginning
+            (os.closerange, (254, 255), None),
+        ]
+        if _IS_LINUX:
+            self._harmless_calls.append((self._libc.prctl, (_PR_SET_PDEATHSIG, 0, 0, 0, 0), 0))
+            self._calls += [
+                (self._libc.prctl, (_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), 0),
+                (self._libc.prctl, (_PR_SET_DUMPABLE, 0, 0, 0, 0), 0),
+                (os.getppid, (), parent),  # or else it died before its death could be noticed
+            ]
+        if filtered:
+            self._calls.append((self._libc.prctl, (_PR_SET_SECCOMP, 2, self._filter(), 0, 0), 0))
+
+    def _filter(self) -> int:
+        """Where the kernel finds the program."""
+        program = filter_program(os.uname().machine)
+        self._code = ffi.new("struct sock_filter[]", len(program) // 8)
+        ffi.memmove(self._code, program, len(program))
+        self._program = ffi.new("struct sock_fprog *", (len(program) // 8, self._code))
+        return int(ffi.cast("unsigned long", self._program))
+
+    def begin(self) -> None:
+        """Raises IsolationError if something is refused. What is given up here, forks lack too."""
+        for limit in (RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_MEMLOCK):
+            setrlimit(limit, _NONE)
+        if self.level == FILTERED and self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+            raise IsolationError("no-new-privileges was refused")
+
+    def complete(self, *, for_real: bool = True) -> None:
+        """`level` is reached; or IsolationError, if anything is refused. A rehearsal is harmless."""
+        for function, args, expected in self._calls if for_real else self._harmless_calls:
+            if function(*args) != expected:
+                raise IsolationError(f"{function} was refused (errno {ffi.errno})")
 
     def claim(self, ranges: list[prefault.Range]) -> None:
         prefault.claim(self._libc, ranges)
-
-    def apply(self, kept_descriptor: int, parent: int) -> int:
-        """Returns the isolation level reached; raises IsolationError if the filter is refused."""
-        self._limit()
-        _close_all_but(kept_descriptor)
-        if sys.platform != "linux":
-            return PROCESS_ONLY
-        parent_death = self._libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        hidden = self._libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-        if parent_death or hidden:
-            raise IsolationError("prctl was refused")
-        if os.getppid() != parent:
-            os._exit(0)  # the zygote died before its death could be noticed
-        if not self.filtered:
-            return PROCESS_ONLY
-        self._filter()
-        return FILTERED
-
-    def _limit(self) -> None:
-        for name, value in (
-            ("RLIMIT_CORE", 0),
-            ("RLIMIT_FSIZE", 0),
-            ("RLIMIT_NPROC", 0),
-            ("RLIMIT_MEMLOCK", 0),
-        ):
-            resource.setrlimit(getattr(resource, name), (value, value))
-        # Beyond the first the kernel says why (SIGXCPU), beyond the second it only kills.
-        resource.setrlimit(resource.RLIMIT_CPU, (self._cpu_seconds, self._cpu_seconds + 1))
-
-    def _filter(self) -> None:
-        if self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-            raise IsolationError("no-new-privileges was refused")
-        pointer = int(ffi.cast("unsigned long", self._program))
-        if self._libc.prctl(_PR_SET_SECCOMP, 2, pointer, 0, 0):
-            raise IsolationError(f"the kernel refused the system-call filter (errno {ffi.errno})")
-
-
-def _close_all_but(kept: int) -> None:
-    os.closerange(0, kept)
-    os.closerange(kept + 1, 256)
-    # One, because poll() refuses to look at more descriptors than the limit; opening is filtered.
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1, 1))

@@ -55,6 +55,7 @@ def _load() -> Any:
 C = _load()
 VERSION = ffi.string(C.JS_GetVersion()).decode()
 UNDEFINED = ffi.new("JSValue *", {"bits": 0, "tag": TAG_UNDEFINED})[0]
+_FALSE, _TRUE = (ffi.new("JSValue *", {"bits": bit, "tag": 1})[0] for bit in (0, 1))
 _EXCEPTION = ffi.new("JSValue *", {"bits": 0, "tag": TAG_EXCEPTION})[0]
 
 
@@ -106,9 +107,7 @@ class Compiler:
         )
         C.JS_SetModuleLoaderFunc(self._runtime, self._keep[0], self._keep[1], ffi.NULL)
 
-    def begin(self, memory_limit: int) -> None:
-        """Called in the forked worker, whose stack is elsewhere."""
-        C.JS_UpdateStackTop(self._runtime)
+    def limit(self, memory_limit: int) -> None:
         C.JS_SetMemoryLimit(self._runtime, _COMPILER_BYTES + memory_limit)
 
     def compile(
@@ -207,7 +206,7 @@ class Context:
         return ffi.new("JSValue *", {"bits": value, "tag": 0})[0]
 
     def boolean(self, value: bool) -> Value:
-        return ffi.new("JSValue *", {"bits": int(value), "tag": 1})[0]
+        return _TRUE if value else _FALSE
 
     def array(self, items: Sequence[Value]) -> Value:
         made = self._checked(C.JS_NewArray(self.context))
@@ -287,10 +286,6 @@ class Context:
         if text:
             C.JS_SetPropertyStr(self.context, target, name.encode(), self.string(b""))
         return text
-
-    def delete_field(self, target: Value, name: str) -> None:
-        data = name.encode()
-        C.JS_DeleteProperty(self.context, target, C.JS_NewAtomLen(self.context, data, len(data)), 0)
 
     def throw(self, value: Value) -> Value:
         return C.JS_Throw(self.context, value)
@@ -406,9 +401,6 @@ class Context:
     def collect_first_at(self, size: int) -> None:
         """The first garbage collection touches the whole realm, which is shared until then."""
         C.JS_SetGCThreshold(self.runtime, size)
-
-    def update_stack_top(self) -> None:
-        C.JS_UpdateStackTop(self.runtime)
 
     def heap_size(self) -> int:
         return _heap_size(self.runtime)

@@ -31,7 +31,6 @@ _HEADROOM = 1 << 20  # what the heap may pass its limit by, so that reaching it 
 _MISSING_EXPORT = re.compile(
     r"Could not find export '(?P<name>.*)' in module '(?P<module>.*)'", re.S
 )
-_HANDOVER = "\x01"  # the global property that lives while a script turns values into bindings
 _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
 _REJECTED = 2
 _REPLIES = {messages.RETURN: b"r", messages.THROW: b"t", messages.PROMISE: b"p"}
@@ -47,12 +46,6 @@ def compile_bootstrap(compiler: Compiler) -> bytes:
 def _script(name: str) -> str:
     with open(join(dirname(__file__), "bootstrap", f"{name}.js"), encoding="utf-8") as file:
         return file.read()
-
-
-REHEARSAL = Order(
-    "export default 1 as number", "<host>", "typescript", {}, {}, [], ("console",), "default", 1 << 26,
-    False, True, "",
-).pack()  # fmt: skip
 
 
 class Failure(Exception):
@@ -85,12 +78,11 @@ class Failure(Exception):
 
 
 class Realm:
-    """Made in the zygote, once; a worker has a fresh copy of it to `adopt` and `run`."""
+    """Made in the zygote, once; a worker has a fresh copy of it to `run`."""
 
-    _channel: Channel
-
-    def __init__(self, compiler: Compiler) -> None:
+    def __init__(self, compiler: Compiler, channel: Channel) -> None:
         self._compiler = compiler
+        self._channel = channel
         self._js = js = Context()
         self._heap_now = js.heap_probe()
         self._heap_limit = self._heap_cap = 0
@@ -111,6 +103,8 @@ class Realm:
         self._entry: Callable[[str], Value] = lambda name: js.field(entry, name)
         self._decode, self._settle = self._entry("decode"), self._entry("settle")
         self._attachments, self._waits = self._entry("attachments"), self._entry("waits")
+        self._execute, self._encode = self._entry("execute"), self._entry("encodeResult")
+        self._default = js.string(b"default")
         js.on_interrupt(self._on_interrupt)
         js.on_rejection(self._on_rejection)
         js.on_import(self._resolve, self._load)
@@ -122,16 +116,10 @@ class Realm:
         self._lent: dict[str, list[Value]] = {}
         self._no_args = js.array(())
         self._heap_base = js.heap_size()
-        self._reseed = js.reseeder()
-        if self._reseed is None:
+        reseed = js.reseeder()
+        if reseed is None:
             raise EngineError("Math.random of this QuickJS-NG cannot be seeded")
-
-    def adopt(self, channel: Channel, seed: bytes) -> None:
-        """In the worker: a stack and random numbers of its own."""
-        self._channel = channel
-        self._js.update_stack_top()
-        assert self._reseed is not None
-        self._reseed(seed)
+        self._reseed = reseed
 
     # -- what the bootstrap may call
 
@@ -276,17 +264,25 @@ class Realm:
         js = self._js
         if not threw:
             try:
-                text = js.bytes_of(js.call(self._entry("encodeResult"), value, js.boolean(False)))
-                return 0, text, self._views(js.call(self._attachments))
+                return 0, *self._encoded(value, lenient=False)
             except GuestThrew as thrown:
                 value = thrown.value
         return 1, js.bytes_of(js.call(self._entry("encodeThrown"), value)), ()
+
+    def _encoded(self, value: Value, *, lenient: bool) -> tuple[bytes, Sequence[Any]]:
+        js = self._js
+        text = js.bytes_of(js.call(self._encode, value, js.boolean(lenient)))
+        plain = text.startswith(b"P")
+        return text, () if plain else self._views(js.call(self._attachments))
 
     # -- callbacks of the engine
 
     def _on_interrupt(self) -> bool:
         """Polled while bytecode runs: what was said leaves; a heap over its limit ends it."""
         self._flush_said()
+        return self._is_over_limit()
+
+    def _is_over_limit(self) -> bool:
         if self._heap_now is not None and self._heap_limit and self._heap_now() > self._heap_limit:
             self._over_limit = True
         return self._over_limit
@@ -331,7 +327,8 @@ class Realm:
     def run(self, frame: Frame) -> None:
         job = Order.unpack(bytes(frame.text))
         js = self._js
-        self._compiler.begin(job.memory_limit + _HEADROOM)
+        self._reseed(job.seed)
+        self._compiler.limit(job.memory_limit + _HEADROOM)
         self._heap_limit = self._heap_base + job.memory_limit
         self._heap_cap = self._heap_limit + max(_HEADROOM, job.memory_limit // 8)
         js.limit_heap(self._heap_cap)
@@ -347,13 +344,10 @@ class Realm:
         return self._heap_now() // 1024 if self._heap_now is not None else 0
 
     def _finish(self, value: Value, job: Order) -> None:
-        js = self._js
-        lenient = js.boolean(job.interactive)
-        text = js.bytes_of(js.call(self._entry("encodeResult"), value, lenient))
-        views = self._views(js.call(self._attachments))
+        text, views = self._encoded(value, lenient=job.interactive)
         self._flush_said()
         self._log_rejections()
-        if self._on_interrupt():
+        if self._is_over_limit():
             raise Failure("memory", "InternalError", "out of memory", engine=True)
         self._channel.post(messages.FINISHED, self._heap_kilobytes(), 0, text, views)
         self._channel.flush()
@@ -375,20 +369,24 @@ class Realm:
         value, module = self._link(entry, job.filename)
         self._await(self._start(value))
         namespace = js.namespace(module)
-        name = js.string(job.fn.encode("utf-8", "surrogatepass"))
-        if not js.integer(js.call(self._entry("hasExport"), namespace, name)):
-            if job.interactive and not job.demand_export:
-                return UNDEFINED
-            raise Failure("link_error", "LinkError", f"the module has no export '{job.fn}'")
+        name = self._default
+        if job.fn != "default":
+            name = js.string(job.fn.encode("utf-8", "surrogatepass"))
         call = js.boolean(not entry.shows_last)
-        return self._await(js.call(self._entry("execute"), namespace, name, args, call))
+        promise = js.call(self._execute, namespace, name, args, call)
+        if js.is_promise(promise):
+            return self._await(promise)
+        if job.interactive and not job.demand_export:
+            return UNDEFINED
+        raise Failure("link_error", "LinkError", f"the module has no export '{job.fn}'")
 
     def _install(self, job: Order, frame: Frame) -> Value:
         """Decodes what was lent; makes the globals; returns the arguments."""
         js = self._js
-        usual = self._usual_bindings.get(job.builtins)
-        if usual and not job.values:
-            self._bind(*usual)
+        if not job.values:
+            usual = self._usual_bindings.get(job.builtins)
+            if usual:
+                self._bind(*usual)
             return self._no_args
         text = js.string(job.values.encode())
         lent = js.call(self._decode, text, self._buffers(frame))
@@ -408,16 +406,20 @@ class Realm:
 
     def _bindings(self, names: tuple[str, ...], values: Sequence[Value]) -> tuple[Value, Value]:
         """A script that declares the names, and the values it takes them from."""
-        made = ",".join(f"{name}=this['\\x01'][{i}]" for i, name in enumerate(names))
+        made = ",".join(f"{name}=this.globalThis[{i}]" for i, name in enumerate(names))
         script = self._compiler.compile(f"const {made}".encode(), "<host>", module=False)
         return self._js.read(script), self._js.array(values)
 
     def _bind(self, script: Value, values: Value) -> None:
-        """Global lexical bindings: free identifiers that are not on globalThis."""
+        """Global lexical bindings: free identifiers that are not on globalThis.
+
+        The script takes their values from a property that is there anyway: another one would
+        change the shape of the global object twice.
+        """
         js = self._js
-        js.set_field(self._global, _HANDOVER, values)
+        js.set_field(self._global, "globalThis", values)
         js.run(script)
-        js.delete_field(self._global, _HANDOVER)
+        js.set_field(self._global, "globalThis", js.keep(self._global))
 
     def _prepare(self, source: str, filename: str, job: Order | None) -> Prepared:
         try:

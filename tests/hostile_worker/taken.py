@@ -28,13 +28,13 @@ class Taken(birth.Zygote):
         super().__init__(control, cpu_seconds)
         self._memory = _own_memory()
 
-    def _be_worker(self, descriptor: int, parent: int) -> NoReturn:
+    def _be_worker(self) -> NoReturn:
         libc = ctypes.CDLL(None, use_errno=True)
         libc.syscall.restype = ctypes.c_long
         channel = Channel()
-        channel.connect(descriptor)
-        level = self._lockdown.apply(descriptor, parent)
-        channel.post(messages.READY, level, messages.VERSION)
+        channel.connect(self._life.socket)
+        self._lockdown.complete()
+        channel.post(messages.READY, self._lockdown.level, messages.VERSION)
         job = Order.unpack(bytes(channel.receive().text))
 
         def answer(value: Any) -> NoReturn:
@@ -50,7 +50,7 @@ class Taken(birth.Zygote):
             return returned, ctypes.get_errno()
 
         names = {"channel": channel, "libc": libc, "answer": answer, "call": call, "job": job}
-        names |= {"descriptor": descriptor, "memory": self._memory}
+        names |= {"descriptor": self._life.socket.fileno(), "memory": self._memory}
         try:
             exec(job.source, names | _TOOLS)
         except BaseException as error:

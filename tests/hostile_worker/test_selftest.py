@@ -30,8 +30,7 @@ def test_an_attempt_that_is_not_stopped_is_noticed() -> None:
     """The control: without the filter the same attempt gets through."""
     code = (
         "from sandbox_kernel import selftest; from sandbox_kernel.worker import lockdown;"
-        "lockdown.Lockdown._filter = lambda self: None;"
-        "lockdown._close_all_but = lambda kept: None;"
+        "lockdown.Lockdown.complete = lambda self: None;"
         "selftest.attempt('a locked-down process reads no file')"
     )
     done = subprocess.run(

@@ -123,13 +123,11 @@ answer(held)
 
 
 def test_its_environment_is_empty(attack: Attack) -> None:
-    """But for what the interpreter itself puts there when it finds no locale."""
     os.environ["SECRET_OF_THE_HOST"] = "s3cr3t-in-the-environment"
     found = attack(
-        "environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, 'environ')\n"
-        "answer([environ[0].decode(), environ[1]])"
+        "environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, 'environ')\nanswer(environ[0])"
     )
-    assert (found.status, found.result) == ("success", ["LC_CTYPE=C.UTF-8", None])
+    assert (found.status, found.result) == ("success", None)
 
 
 def test_it_holds_nothing_of_the_hosts_memory(attack: Attack) -> None:

@@ -107,7 +107,9 @@ function gather(line, isCall) {
 }
 
 // The contract's steps 1 to 3 for the selected export: a promise of the final value.
+// A promise of what the selected export gives, or undefined if there is no such export.
 function execute(namespace, name, args, call) {
+  if (!apply(hasOwn, namespace, [name])) return undefined;
   const selected = namespace[name];
   if (typeof selected === 'function' && call) {
     return new PromiseConstructor((resolve) => resolve(apply(selected, undefined, args)));
@@ -116,10 +118,6 @@ function execute(namespace, name, args, call) {
     throw namedError('TypeError', "export '" + name + "' is not a function, but execute.args has " + args.length + ' arguments');
   }
   return new PromiseConstructor((resolve) => resolve(selected));
-}
-
-function hasExport(namespace, name) {
-  return apply(hasOwn, namespace, [name]);
 }
 
 function encodeResult(value, lenient) {

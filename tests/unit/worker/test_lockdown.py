@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the filter is L
 
 def locked_down(attack: Callable[[], object]) -> int:
     """Forks, locks down as a worker does, attacks; the wait status."""
-    lockdown = Lockdown(cpu_seconds=10)
     ours, theirs = socket.socketpair()
-    parent = os.getpid()
+    lockdown = Lockdown(theirs.fileno(), os.getpid(), cpu_seconds=10)
     pid = os.fork()
     if not pid:
         try:
-            lockdown.apply(theirs.fileno(), parent)
+            lockdown.begin()
+            lockdown.complete()
             attack()
         except BaseException:
             os._exit(1)
