@@ -23,10 +23,14 @@ _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
 
 
-class Post(Protocol):
-    """Sends a frame to the guest; `now` if it waits for it."""
+class Guest(Protocol):
+    """Where answers go."""
 
-    def __call__(self, frame: list[Buffer], *, now: bool = False) -> None: ...
+    def post(self, frame: list[Buffer], *, now: bool = False) -> None:
+        """Sends a frame; `now` if the guest waits for it."""
+
+    def post_answer(self, call: int, json: str) -> None:
+        """The value of an asynchronous call."""
 
 
 class Calls:
@@ -37,12 +41,12 @@ class Calls:
         loop: asyncio.AbstractEventLoop,
         context: contextvars.Context,
         bridges: Bridges,
-        post: Post,
+        guest: Guest,
     ) -> None:
         self._loop = loop
         self._context = context
         self._bridges = bridges
-        self._post = post
+        self._guest = guest
         self._tasks: dict[asyncio.Task[Any], tuple[Awaitable[Any], int]] = {}  # awaits, weighs
         self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
@@ -70,7 +74,7 @@ class Calls:
             raise ProtocolError("a call without a number or a list of arguments")
         if self._stopped:
             return
-        asked_soon = monotonic() - self._answered_at < _LINGER_SECONDS
+        asked_soon = mode == messages.SYNC and monotonic() - self._answered_at < _LINGER_SECONDS
         try:
             value = self._run(function, args, mode)
         except BaseException as error:
@@ -78,7 +82,7 @@ class Calls:
             return
         if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
             if mode == messages.SYNC:
-                self._post(pack(messages.PROMISE, call), now=True)
+                self._guest.post(pack(messages.PROMISE, call), now=True)
             self._await(call, value, weight, wanted=mode != messages.ONE_WAY)
         elif mode != messages.ONE_WAY:
             self._return(call, value, now=True)
@@ -125,11 +129,14 @@ class Calls:
     def _return(self, call: int, value: Any, *, now: bool = False) -> None:
         try:
             text, attachments = encode(value, "return value", self._bridges)
+            if not now and text[0] == "P":
+                self._guest.post_answer(call, text[1:])
+                return
             frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
         except Exception as error:  # not only SerializationError: it ran methods of the value
             self._throw(call, error)
             return
-        self._post(frame, now=now)
+        self._guest.post(frame, now=now)
         self.await_lent()
 
     def _raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
@@ -142,7 +149,7 @@ class Calls:
 
     def _throw(self, call: int, error: BaseException) -> None:
         text = encode_error(*error_identity(error)).encode()
-        self._post(pack(messages.THROW, call, 0, text), now=True)
+        self._guest.post(pack(messages.THROW, call, 0, text), now=True)
 
     def stop(self) -> None:
         """From any thread: no bridge is called any more."""

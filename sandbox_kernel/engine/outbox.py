@@ -6,8 +6,11 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from ..wire.frame import Buffer
+from ..wire import messages
+from ..wire.frame import Buffer, pack
 from .threads import on_loop
+
+_MOST_ANSWERS = 1024  # in one frame
 
 
 class Outbox:
@@ -25,6 +28,7 @@ class Outbox:
         self._cap = cap
         self._on_overflow = on_overflow
         self._waiting: list[Buffer] = []
+        self._answers: list[str] = []  # given since then, to leave as one frame
         self._waiting_bytes = 0  # of what waits behind `_rest`
         self._rest = memoryview(b"")  # what the socket did not take yet
         self._writing = False
@@ -36,12 +40,35 @@ class Outbox:
         """Raises OSError only when `now`: otherwise whoever reads learns that the worker is dead."""
         if self._closed:
             return
+        if self._answers:
+            self._gather_answers()
+        self._wait_with(frame)
+        if now and not self._writing:
+            self._flush()
+        else:
+            self._flush_soon()
+
+    def post_answer(self, call: int, json: str) -> None:
+        """The value of an asynchronous call; such answers cross many at a time."""
+        if self._closed:
+            return
+        self._answers.append(f"{call},{json}")
+        if len(self._answers) == _MOST_ANSWERS:
+            self._gather_answers()
+        self._flush_soon()
+
+    def _gather_answers(self) -> None:
+        text = f"P[{','.join(self._answers)}]".encode()
+        self._answers = []
+        self._wait_with(pack(messages.RETURNS, 0, 0, text))
+
+    def _wait_with(self, frame: list[Buffer]) -> None:
         self._waiting += frame
         if self._writing:
             self._queue_up(frame)
-        elif now:
-            self._flush()
-        elif not self._flush_scheduled:
+
+    def _flush_soon(self) -> None:
+        if not self._flush_scheduled and not self._writing:
             self._flush_scheduled = True
             self._loop.call_soon(self._flush_quietly)
 
@@ -59,7 +86,11 @@ class Outbox:
 
     def _flush(self) -> None:
         self._flush_scheduled = False
-        if self._closed or self._writing or not self._waiting:
+        if self._closed or self._writing:
+            return
+        if self._answers:
+            self._gather_answers()
+        if not self._waiting:
             return
         waiting, self._waiting, self._waiting_bytes = self._waiting, [], 0
         self._send(memoryview(waiting[0] if len(waiting) == 1 else b"".join(waiting)))

@@ -62,7 +62,7 @@ class Session:
         self._worker: Worker | None = None
         self._reader = FrameReader(limits.message_bytes)
         self._outbox: Outbox | None = None
-        self._calls = Calls(loop, self._context, job.bridges, self._post)
+        self._calls = Calls(loop, self._context, job.bridges, self)
         self._sinks: set[asyncio.Task[Any]] = set()
         self._last: asyncio.Task[Any] | None = None  # waits for sinks
         self._guests = Guests(loop, self._call_guest)
@@ -257,16 +257,20 @@ class Session:
     def _call_guest(self, number: int, ident: int, args: Sequence[Any]) -> None:
         text, attachments = encode(list(args), "args", self._job.bridges)
         frame = pack(messages.CALL_GUEST, number, ident, text.encode(), attachments)
-        self._post(frame, now=True)
+        self.post(frame, now=True)
         self._calls.await_lent()
 
-    def _post(self, frame: list[Buffer], *, now: bool = False) -> None:
+    def post(self, frame: list[Buffer], *, now: bool = False) -> None:
         if self._ended or self._outbox is None:
             return
         try:
             self._outbox.post(frame, now=now)
         except OSError:
             pass  # it is dying; the reader will see why
+
+    def post_answer(self, call: int, json: str) -> None:
+        if not self._ended and self._outbox is not None:
+            self._outbox.post_answer(call, json)
 
     def _on_overflow(self) -> None:
         cap = spell_size(self._limits.output_bytes)

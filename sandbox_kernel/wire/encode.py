@@ -27,7 +27,10 @@ class Lender(Protocol):
 
 def encode(value: Any, path: str, lender: Lender | None) -> tuple[str, list[Buffer]]:
     """The wire text and its attachments; `path` names the root in a SerializationError."""
-    if type(value) in _SIMPLE or _is_plain(value):
+    kind = type(value)
+    if kind is int and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        return f"P{value}", []
+    if kind in _SIMPLE or _is_plain(value):
         return "P" + _dump(value), []
     table = _Table(path, lender)
     return "T" + _dump(table.build(value)), table.attachments

@@ -5,6 +5,7 @@
     RETURN       a = call: its value       REPORT        a value
     THROW        a = call: its error       LOG           [level, method, depth, time, args]
     PROMISE      a = call: settles later   CALL          a = call, b = bridge: arguments
+    RETURNS      [call, value, ...]
     CALL_GUEST   a = call, b = function    GUEST_RETURN  a = call of the host: its value
                                            GUEST_THROW   a = call of the host: its error
                                            RESOLVED      a = promise of the guest: its value
@@ -15,14 +16,15 @@
                                            FAILED        status, error and positions, as JSON
 
 A line of SAID is `R` or `L` and the value's text; REPORT and LOG are for those with attachments.
-A call numbered 0 wants no answer; CALLS never wants one at once. The worker never waits for more than one synchronous call.
+A call numbered 0 wants no answer; CALLS never wants one at once, and RETURNS never answers one that
+does; both carry what JSON says. The worker never waits for more than one synchronous call.
 """
 
 from __future__ import annotations
 
 VERSION = 1
 
-RUN, RETURN, THROW, PROMISE, CALL_GUEST = 1, 2, 3, 4, 5
+RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS = 1, 2, 3, 4, 5, 6
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23

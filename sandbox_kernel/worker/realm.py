@@ -33,6 +33,7 @@ _MISSING_EXPORT = re.compile(
 )
 _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
 _REJECTED = 2
+_ANSWERS_NONE = (messages.CALL_GUEST, messages.RETURNS)  # that waits
 _REPLIES = {messages.RETURN: b"r", messages.THROW: b"t", messages.PROMISE: b"p"}
 
 
@@ -102,6 +103,7 @@ class Realm:
         entry = js.call(js.evaluate(compile_bootstrap(compiler)), native)
         self._entry: Callable[[str], Value] = lambda name: js.field(entry, name)
         self._decode, self._settle = self._entry("decode"), self._entry("settle")
+        self._settle_all = self._entry("settleAll")
         self._attachments, self._waits = self._entry("attachments"), self._entry("waits")
         self._execute, self._encode = self._entry("execute"), self._entry("encodeResult")
         self._default = js.string(b"default")
@@ -203,7 +205,7 @@ class Realm:
         self._early[call] = early
         while not early:
             frame = self._channel.receive_answer()
-            if frame.kind != messages.CALL_GUEST and frame.a in self._early:
+            if frame.kind not in _ANSWERS_NONE and frame.a in self._early:
                 self._early[frame.a].append(frame)
             else:
                 self._serve(frame)
@@ -234,6 +236,8 @@ class Realm:
         if frame.kind == messages.CALL_GUEST:
             promise = js.call(self._entry("callGuest"), js.number(frame.b), text, buffers)
             self._watch(frame.a, promise, messages.GUEST_RETURN)
+        elif frame.kind == messages.RETURNS:
+            js.call(self._settle_all, text)
         else:
             threw = js.boolean(frame.kind == messages.THROW)
             js.call(self._settle, js.number(frame.a), threw, text, buffers)

@@ -335,6 +335,33 @@ async def test_3_5_a_function_that_returns_an_awaitable_returns_a_promise() -> N
     assert result.result == ["now", True, "later"]
 
 
+async def test_3_5_answers_keep_their_order_whatever_they_are() -> None:
+    """Values, errors, bytes and calls into the guest are different messages on their way back."""
+
+    async def answer(n: int, note: Any) -> Any:
+        if n % 5 == 1:
+            raise ValueError(str(n))
+        if n % 5 == 2:
+            return bytes([n % 256])
+        if n % 5 == 3:
+            await note(n)
+        return n
+
+    source = """
+        const order = [];
+        const note = (n) => { order.push(-n) };
+        const all = Array.from({ length: 50 }, (_, n) => answer(n, note).then(
+            (value) => { order.push(n); return typeof value === 'number' ? value : value[0] },
+            (error) => { order.push(n); return Number(error.message) }));
+        export default [await Promise.all(all), order];
+    """
+    values, order = (await run_code(source, globals={"answer": answer})).result
+    assert values == list(range(50))
+    at_once = [n for n in order if n >= 0 and n % 5 != 3]
+    assert at_once == sorted(at_once)
+    assert [-n for n in order if n < 0] == [n for n in range(50) if n % 5 == 3]
+
+
 async def test_3_5_calls_keep_their_order() -> None:
     order: list[int] = []
 

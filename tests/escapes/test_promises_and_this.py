@@ -105,3 +105,34 @@ def test_a_lent_function_gets_no_host_this() -> None:
     assert seen == [2]
     assert outcome("export default await bridge()", globals={"bridge": later}) is None
     assert outcome("export default await bridge(undefined)", globals={"bridge": later}) is undefined
+
+
+def test_a_then_that_calls_back_while_many_answers_are_settled_confuses_none_of_them() -> None:
+    """Answers come many at a time; the guest's accessor runs in the middle of them, and throws too."""
+    seen = outcome(
+        """
+const nested = [];
+let reads = 0;
+Object.defineProperty(Object.prototype, 'then', { configurable: true, get() {
+  reads++;
+  if (reads % 7 === 0) { nested.push(later(reads)); reads % 2 ? 0 : report(reads); }
+  if (reads % 5 === 0) throw new Error('no');
+} });
+Array.prototype.push = Array.prototype[Symbol.iterator] = undefined;
+const { push } = { push: (list, item) => { list[list.length] = item } };
+nested.push = (item) => push(nested, item);
+const calls = [];
+for (let i = 0; i < 3000; i++) calls[i] = later({ i });
+let right = 0, refused = 0;
+for (let i = 0; i < 3000; i++) {
+  try { const got = await calls[i]; right += got.i === i } catch (error) { refused += error.message === 'no' }
+}
+let inner = 0;
+for (let i = 0; i < nested.length; i++) inner += typeof (await nested[i]) === 'number';
+delete Object.prototype.then;
+export default [right + refused, refused > 500, inner === nested.length, nested.length > 400];
+""",
+        globals={"later": later},
+        report=lambda value: None,
+    )
+    assert seen == [3000, True, True, True]

@@ -48,11 +48,22 @@ function pendingPromise(ident) {
 
 // An answer of the host to an asynchronous call.
 function settle(ident, threw, text, buffers) {
+  const promise = noLongerPending(ident);
+  if (threw) promise.reject(decode(text, buffers));
+  else promise.resolve(decode(text, buffers));
+}
+
+// Many answers. To resolve a promise may run code of the guest (an accessor named `then`).
+function settleAll(text) {
+  const answers = decode(text);
+  for (let i = 0; i < answers.length; i += 2) noLongerPending(answers[i]).resolve(answers[i + 1]);
+}
+
+function noLongerPending(ident) {
   const promise = pending.get(ident);
   pending.delete(ident);
   waiting--;
-  if (threw) promise.reject(decode(text, buffers));
-  else promise.resolve(decode(text, buffers));
+  return promise;
 }
 
 function lendFunction(value) {
