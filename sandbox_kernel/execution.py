@@ -57,7 +57,8 @@ class CodeExecution:
         self._on_log = on_log
         self._result: CodeExecutionResult | None = None
         self._lock = threading.Lock()
-        self._wakers: list[Callable[[], None]] = []
+        self._on_report: list[Callable[[], None]] = []  # and at the end; once each
+        self._on_settled: list[Callable[[], None]] = []
         self._active: ActiveRun | None = None
         self._reason: tuple[str | None] | None = None
         self._thread: threads.LoopThread | None = None
@@ -67,7 +68,9 @@ class CodeExecution:
             self._thread = threads.borrow()
             loop = self._thread.loop
         try:
-            self._active = backend.start(job, self, loop)
+            active = backend.start(job, self, loop)
+            if self._result is None:
+                self._active = active
         except BaseException:
             self._give_back_thread()
             raise
@@ -94,14 +97,16 @@ class CodeExecution:
         """The heap's peak so far; None when the system does not tell."""
         if self._result is not None:
             return self._result.memory_used_bytes
-        return self._active.memory_used_bytes() if self._active is not None else None
+        active = self._active
+        return active.memory_used_bytes() if active is not None else None
 
     def terminate(self, reason: str | None = None) -> None:
         """Stops the run, whatever it is doing. Idempotent; may be called from any thread."""
         if reason is not None and not isinstance(reason, str):
             raise TypeError(f"reason must be a string, not {type(reason).__name__}")
-        if self._active is not None:
-            self._active.terminate(reason)
+        active = self._active
+        if active is not None:
+            active.terminate(reason)
 
     def wait(self, timeout: float | None = None) -> CodeExecutionResult:
         """The result, for code without an event loop. Raises TimeoutError and leaves the run be."""
@@ -141,7 +146,7 @@ class CodeExecution:
             with self._lock:
                 if given < len(self._reports) or self._result is not None:
                     continue
-                self._wakers.append(_waker(loop, future))
+                self._on_report.append(_waker(loop, future))
             await future
 
     def __repr__(self) -> str:
@@ -152,7 +157,11 @@ class CodeExecution:
 
     def on_report(self, value: Any) -> None:
         self._reports.append(value)
-        self._wake()
+        if self._on_report:
+            with self._lock:
+                wakers, self._on_report = self._on_report, []
+            for wake in wakers:
+                wake()
 
     def on_log(self, log: CodeExecutionLog) -> None:
         self._logs.append(log)
@@ -171,7 +180,11 @@ class CodeExecution:
         )
         with self._lock:
             self._result = result
-        self._wake()
+            self._active = None  # nothing of a run that is over is to wait for garbage collection
+            wakers = [*self._on_report, *self._on_settled]
+            self._on_report, self._on_settled = [], []
+        for wake in wakers:
+            wake()
         self._give_back_thread()
 
     def _give_back_thread(self) -> None:
@@ -179,24 +192,12 @@ class CodeExecution:
         if thread is not None:
             threads.give_back(thread)
 
-    def _wake_when_settled(self, waker: Callable[[], None]) -> None:
-        def again() -> None:
-            if self._result is None:
-                with self._lock:
-                    if self._result is None:
-                        self._wakers.append(again)
-                        return
-            waker()
-
-        again()
-
-    def _wake(self) -> None:
-        if not self._wakers:
-            return
+    def _wake_when_settled(self, wake: Callable[[], None]) -> None:
         with self._lock:
-            wakers, self._wakers = self._wakers, []
-        for waker in wakers:
-            waker()
+            if self._result is None:
+                self._on_settled.append(wake)
+                return
+        wake()
 
 
 def _waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Callable[[], None]:

@@ -33,6 +33,16 @@ class Guest(Protocol):
         """The value of an asynchronous call."""
 
 
+class _Nobody:
+    """The guest of a run that has ended."""
+
+    def post(self, frame: list[Buffer], *, now: bool = False) -> None:
+        pass
+
+    def post_answer(self, call: int, json: str) -> None:
+        pass
+
+
 class Calls:
     """Lives on the run's loop. `blocked` says that a synchronous bridge is running there."""
 
@@ -46,7 +56,7 @@ class Calls:
         self._loop = loop
         self._context = context
         self._bridges = bridges
-        self._guest = guest
+        self._guest: Guest = guest
         self._tasks: dict[asyncio.Task[Any], tuple[Awaitable[Any], int]] = {}  # awaits, weighs
         self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
@@ -158,6 +168,7 @@ class Calls:
     def close(self) -> None:
         """Nobody waits for answers any more."""
         self._stopped = self._closed = True
+        self._guest = _Nobody()
         for task in self._tasks:
             task.cancel()
         for awaitable, _ in self._tasks.values():

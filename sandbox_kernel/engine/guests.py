@@ -18,17 +18,16 @@ class Guests:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send) -> None:
         self._loop = loop
-        self._send = send
+        self._send: Send | None = send
         self._calls: dict[int, asyncio.Future[Any]] = {}
         self._promises: dict[int, asyncio.Future[Any]] = {}
         self._last_call = 0
-        self._closed = False
 
     def guest_function(self, ident: int, name: str) -> GuestFunction:
         return GuestFunction(name, lambda args: self._call(ident, name, args))
 
     def _call(self, ident: int, name: str, args: Sequence[Any]) -> asyncio.Future[Any]:
-        if self._closed:
+        if self._send is None:
             raise RunEndedError(f"guest function {name!r} was called after its run had ended")
         number = self._last_call + 1
         self._send(number, ident, args)
@@ -68,7 +67,7 @@ class Guests:
 
     def close(self) -> None:
         """Nothing will be answered any more."""
-        self._closed = True
+        self._send = None
         if self._loop.is_closed():
             return
         for future in (*self._calls.values(), *self._promises.values()):

@@ -124,5 +124,10 @@ class Outbox:
 
     def close(self) -> None:
         self._closed = True
+        self._on_overflow = _nothing
         if self._writing and not self._loop.is_closed():
             self._loop.remove_writer(self._socket)
+
+
+def _nothing() -> None:
+    pass

@@ -31,7 +31,14 @@ def workers(engine: Engine) -> list[psutil.Process]:
         found = psutil.Process(engine._zygote.pid).children()
     except psutil.NoSuchProcess:
         return []
-    return [child for child in found if child.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in found if _lives(child)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> bool:

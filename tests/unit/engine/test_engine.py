@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -306,3 +307,41 @@ def test_ten_thousand_runs_in_a_row_grow_nothing() -> None:
 def test_a_bad_trait_is_refused_by_name() -> None:
     with pytest.raises(Exception, match="spares"):
         Engine(spares=-1)
+
+
+async def test_a_run_that_is_over_leaves_nothing_to_the_garbage_collector(engine: Engine) -> None:
+    """A large result is gone when its last user lets go of it, not some time later."""
+
+    async def twice(n: int) -> int:
+        return 2 * n
+
+    async def one() -> None:
+        run = run_code(
+            "console.log(1); await twice(1); throw 1", engine=engine, globals={"twice": twice}
+        )
+        assert (await run).status == "error"
+        source = "report(2); apply(() => 1); export default [await twice(1), () => 1]"
+        bridges = {"twice": twice, "apply": lambda function: None}
+        run = run_code(source, engine=engine, globals=bridges, report=lambda value: None)
+        assert (await run).status == "success"
+        stopped = run_code("report(1); for (;;);", engine=engine, report=lambda value: None)
+        async for _ in stopped.stream():
+            stopped.terminate()
+
+    await one()
+    await asyncio.sleep(0.1)
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        await one()
+        await asyncio.sleep(0.1)
+        gc.collect()
+        ours = [
+            thing for thing in gc.garbage if type(thing).__module__.startswith("sandbox_kernel")
+        ]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert ours == []
