@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from os.path import dirname, join
-from time import time
+from time import monotonic, time
 from typing import Any
 
 from ..errors import EngineError
@@ -32,6 +32,7 @@ _MISSING_EXPORT = re.compile(
     r"Could not find export '(?P<name>.*)' in module '(?P<module>.*)'", re.S
 )
 _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
+_FLUSH_SECONDS = 0.004  # how long what was said may wait while the guest computes
 _REJECTED = 2
 _ANSWERS_NONE = (messages.CALL_GUEST, messages.RETURNS)  # that waits
 _REPLIES = {messages.RETURN: b"r", messages.THROW: b"t", messages.PROMISE: b"p"}
@@ -88,6 +89,7 @@ class Realm:
         self._heap_now = js.heap_probe()
         self._heap_limit = self._heap_cap = 0
         self._over_limit = False
+        self._flush_at = 0.0
         self._early: dict[int, list[Frame]] = {}  # answers to the synchronous calls that wait
         self._reply_buffers: Value = UNDEFINED
         self._sources = Sources()
@@ -283,7 +285,10 @@ class Realm:
 
     def _on_interrupt(self) -> bool:
         """Polled while bytecode runs: what was said leaves; a heap over its limit ends it."""
-        self._flush_said()
+        now = monotonic()
+        if now > self._flush_at:
+            self._flush_at = now + _FLUSH_SECONDS
+            self._flush_said()
         return self._is_over_limit()
 
     def _is_over_limit(self) -> bool:

@@ -13,30 +13,28 @@ function bridge(ident, mode, name) {
 }
 
 function invoke(ident, mode, args) {
-  const text = encode(args, 'args', false);
+  const plain = plainJSON(args, true);
+  const text = plain === undefined ? encodeOdd(args, 'args', false) : undefined;
   if (mode !== SYNC) {
     const call = mode === ASYNC ? ++lastCall : 0;
     const promise = mode === ASYNC ? pendingPromise(call) : undefined;
-    callLater(ident, call, text);
+    if (text === undefined) gather('[' + call + ',' + ident + ',' + plain + '],', true);
+    else callAtOnce(ident, call, text);
     return promise;
   }
   if (said.text !== '') native.flush();
   const call = ++lastCall;
-  const reply = native.callSync(ident, call, text, attachments);
+  const reply = native.callSync(ident, call, text ?? 'P' + plain, attachments);
   if (reply[0] === 'p') return pendingPromise(call);
   const value = decodeFrom(reply, 1, reply[0] === 'b' ? native.buffers() : undefined);
   if (reply[0] === 't') throw value;
   return value;
 }
 
-// Calls that nobody waits for right now gather, too, as far as JSON says their arguments.
-function callLater(ident, call, text) {
-  if (attachments !== undefined || text[0] !== 'P') {
-    if (said.text !== '') native.flush();
-    native.call(ident, call, text, attachments);
-    return;
-  }
-  gather('[' + call + ',' + ident + ',' + apply(stringSlice, text, [1]) + '],', true);
+// Calls that nobody waits for right now gather, too, but for those whose arguments JSON does not say.
+function callAtOnce(ident, call, text) {
+  if (said.text !== '') native.flush();
+  native.call(ident, call, text, attachments);
 }
 
 function pendingPromise(ident) {
@@ -85,7 +83,9 @@ function callGuest(ident, text, buffers) {
 }
 
 function report(value) {
-  say('R', encode(value, 'report', false));
+  const plain = plainJSON(value, true);
+  if (plain !== undefined) gather('RP' + plain + '\n', false);
+  else say('R', encodeOdd(value, 'report', false));
 }
 
 // What is said gathers in `said.text`: lines of reports and logs, or calls, never both, so that

@@ -47,10 +47,38 @@ function encodeColumn(state, values, known) {
   if (length === 0) return ['v', values];
   if (seemFractions(values, length) && areNumbers(values, length)) return encodeFloats(state, values, length);
   const kind = kindOfItem(values[0]);
+  const alike = countAlike(values, kind, length);
+  return alike === length ? encodeAlike(state, kind, values, length) : encodeMixture(state, values, kind, alike, length);
+}
+
+// How many, from the first on, are of that kind. Short loops, each with the least that tells.
+function countAlike(values, kind, length) {
   let i = 1;
-  if (kind === SCALAR) while (i < length && isScalar(values[i])) i++;
-  else while (i < length && kindOfItem(values[i]) === kind) i++;
-  return i === length ? encodeAlike(state, kind, values, length) : encodeMixture(state, values, kind, i, length);
+  if (kind === SCALAR) {
+    const type = typeof values[0];
+    if (type === 'string') while (i < length && typeof values[i] === 'string') i++;
+    else if (type === 'boolean') while (i < length && typeof values[i] === 'boolean') i++;
+    else for (let value; i < length && (value = values[i]) === (value | 0) && value !== 0; i++);
+    while (i < length && isScalar(values[i])) i++;
+  } else if (kind === MISSING) {
+    while (i < length && values[i] === undefined) i++;
+  } else if (kind === OBJECT) {
+    for (; i < length; i++) {
+      const value = values[i];
+      if (typeof value !== 'object' || value === null || isArray(value)) break;
+      const prototype = getPrototypeOf(value);
+      if (prototype !== ObjectPrototype && prototype !== null) break;
+    }
+  } else if (kind === DATE || kind === SET || kind === MAP) {
+    const prototype = kind === DATE ? DatePrototype : kind === SET ? SetPrototype : MapPrototype;
+    for (; i < length; i++) {
+      const value = values[i];
+      if (typeof value !== 'object' || value === null || getPrototypeOf(value) !== prototype) break;
+    }
+  } else {
+    while (i < length && kindOfItem(values[i]) === kind) i++;
+  }
+  return i;
 }
 
 function kindOfItem(value) {

@@ -12,7 +12,11 @@ let encodings = 0;
 
 function encode(value, path, lenient) {
   const plain = plainJSON(value, true);
-  if (plain !== undefined) return 'P' + plain;
+  return plain === undefined ? encodeOdd(value, path, lenient) : 'P' + plain;
+}
+
+// A value that JSON does not say, or not as well.
+function encodeOdd(value, path, lenient) {
   const columns = encodeColumns(value, lenient);
   return columns === undefined ? 'T' + encodeTable(value, path, lenient) : 'C' + columns;
 }
