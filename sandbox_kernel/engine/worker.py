@@ -26,6 +26,7 @@ class Worker:
         self.pid = pid
         self._pidfd = pidfd
         self._lock = threading.Lock()
+        self._status = _open(f"/proc/{pid}/status")  # kept: a run's end waits for what it says
         self._born_with = self._mapped_at_peak()
         self._exit: Record | None = None
         self._killed = False
@@ -60,17 +61,11 @@ class Worker:
         return None if peak is None or self._born_with is None else peak - self._born_with
 
     def _mapped_at_peak(self) -> int | None:
-        try:
-            descriptor = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        try:
-            status = os.read(descriptor, 4096)
-        except OSError:
-            return None
-        finally:
-            os.close(descriptor)
-        found = _PEAK.search(status)
+        with self._lock:  # once closed, its number may be another's
+            try:
+                found = _PEAK.search(os.pread(self._status, 4096, 0))
+            except OSError:
+                return None
         return int(found[1]) * 1024 if found else None
 
     def exited(self, record: Record) -> None:
@@ -97,3 +92,14 @@ class Worker:
             if self._pidfd is not None:
                 os.close(self._pidfd)
                 self._pidfd = None
+            if self._status >= 0:
+                os.close(self._status)
+                self._status = -1
+
+
+def _open(path: str) -> int:
+    """A descriptor to read from, or -1."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
