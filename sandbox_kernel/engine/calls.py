@@ -57,7 +57,9 @@ class Calls:
         self._context = context
         self._bridges = bridges
         self._guest: Guest = guest
-        self._tasks: dict[asyncio.Task[Any], tuple[Awaitable[Any], int]] = {}  # awaits, weighs
+        # By a number of their own: the task, what it awaits, what that weighs.
+        self._tasks: dict[int, tuple[asyncio.Task[Any], Awaitable[Any], int]] = {}
+        self._last_task = 0
         self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
         self._stopped = self._closed = False
@@ -112,12 +114,16 @@ class Calls:
             self._await(number, awaitable, 0, wanted=True)
 
     def _await(self, call: int, awaitable: Awaitable[Any], weight: int, *, wanted: bool) -> None:
-        task = spawn(self._loop, self._context, self._answer(call, awaitable, wanted=wanted))
+        self._last_task = number = self._last_task + 1
+        answer = self._answer(number, call, awaitable, wanted)
+        task = self._loop.create_task(answer, context=self._context)
         if not task.done():  # some loops begin tasks at once
-            self._tasks[task] = awaitable, weight
+            self._tasks[number] = task, awaitable, weight
             self.weight += weight
 
-    async def _answer(self, call: int, awaitable: Awaitable[Any], *, wanted: bool) -> None:
+    async def _answer(
+        self, number: int, call: int, awaitable: Awaitable[Any], wanted: bool
+    ) -> None:
         try:
             value = await awaitable
         except BaseException as error:
@@ -127,14 +133,9 @@ class Calls:
         else:
             if wanted:
                 self._return(call, value)
-        finally:
-            self._forget_current_task()
-
-    def _forget_current_task(self) -> None:
-        """Tasks do this themselves: as a callback it would be another turn of the loop for each."""
-        task = asyncio.current_task()
-        if task in self._tasks:
-            self.weight -= self._tasks.pop(task)[1]
+        finally:  # not in a callback, which would be another turn of the loop for each
+            if number in self._tasks:
+                self.weight -= self._tasks.pop(number)[2]
 
     def _return(self, call: int, value: Any, *, now: bool = False) -> None:
         try:
@@ -169,9 +170,9 @@ class Calls:
         """Nobody waits for answers any more."""
         self._stopped = self._closed = True
         self._guest = _Nobody()
-        for task in self._tasks:
+        for task, _, _ in self._tasks.values():
             task.cancel()
-        for awaitable, _ in self._tasks.values():
+        for _, awaitable, _ in self._tasks.values():
             _close_if_never_begun(awaitable)
 
 
