@@ -31,7 +31,7 @@ class Row:
 
 ROWS = (
     Row("fresh", "fresh trivial run", "timed", work.TRIVIAL, 70, tail=True),
-    Row("rested", "fresh trivial run, now and then", "rested", work.TRIVIAL, 40, tail=True),
+    Row("rested", "the same, now and then", "rested", work.TRIVIAL, 40, tail=True),
     Row("fresh-ts", "fresh trivial run of TypeScript", "timed", work.TYPED, 70, tail=True),
     Row("cold", "cold start: import to first result", "cold", work.TRIVIAL, 1, 5),
     Row("cold-ts", "cold start with TypeScript", "cold", work.TYPED, 1, 5),
@@ -40,7 +40,8 @@ ROWS = (
     Row("async", "1,000 async bridge calls at once", "async_calls", work.async_calls(1000), 1, 5),
     Row("objects", "10,000 small objects out (plain)", "timed", work.objects(10_000), 1, 5),
     Row("rich", "10,000 small objects out (Date, Set)", "timed", work.rich_objects(10_000), 1, 5),
-    Row("floats", "a million float64 out (8 MB)", "timed", work.FLOATS, 1, 5),
+    Row("floats", "a million float64 out (8 MB)", "timed", work.FLOATS, 3, 5),
+    Row("kept", "a million float64 made, one number out", "timed", work.FLOATS_KEPT, 3, 5),
     Row("reports", "20,000 reports", "reports", work.reports(20_000), 1, 3),
     Row("loop", "terminate an endless loop", "terminate", work.LOOP, 10, tail=True, seconds=8),
     Row("regex", "terminate a regex", "terminate", work.REGEX, 10, tail=True, seconds=8),

@@ -120,12 +120,9 @@ def rich_objects(count: int) -> Program:
     )
 
 
-FLOATS = Program(
-    "const data = new Float64Array(1_000_000).fill(1.5);",
-    "data",
-    ["bytes", 8_000_000],
-    gives="bytes",
-)
+_MANY_FLOATS = "const data = new Float64Array(1_000_000).fill(1.5);"
+FLOATS = Program(_MANY_FLOATS, "data", ["bytes", 8_000_000], gives="bytes")
+FLOATS_KEPT = Program(_MANY_FLOATS, "data.length", 1_000_000)
 
 
 def reports(count: int) -> Program:
