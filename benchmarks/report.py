@@ -247,7 +247,7 @@ def machine(limits: dict[str, float], table: dict[str, dict[str, Figure]]) -> st
         "round trip": ("one synchronous bridge call", own("sync"), "µs"),
         "copy": (
             "a million float64 out, beyond the run that makes and keeps them",
-            out - kept if out and kept else None,
+            out - kept if out and kept and out > kept else None,
             "ms",
         ),
         "fork": ("one fresh trivial run", own("fresh"), "µs"),

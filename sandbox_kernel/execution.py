@@ -57,8 +57,8 @@ class CodeExecution:
         self._on_log = on_log
         self._result: CodeExecutionResult | None = None
         self._lock = threading.Lock()
-        self._on_report: list[Callable[[], None]] = []  # and at the end; once each
-        self._on_settled: list[Callable[[], None]] = []
+        self._report_wakers: list[Callable[[], None]] = []  # and at the end; once each
+        self._settled_wakers: list[Callable[[], None]] = []
         self._active: ActiveRun | None = None
         self._reason: tuple[str | None] | None = None
         self._thread: threads.LoopThread | None = None
@@ -69,8 +69,9 @@ class CodeExecution:
             loop = self._thread.loop
         try:
             active = backend.start(job, self, loop)
-            if self._result is None:
-                self._active = active
+            with self._lock:
+                if self._result is None:
+                    self._active = active
         except BaseException:
             self._give_back_thread()
             raise
@@ -144,10 +145,9 @@ class CodeExecution:
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
             with self._lock:
-                if given < len(self._reports) or self._result is not None:
-                    continue
-                self._on_report.append(_waker(loop, future))
-            await future
+                self._report_wakers.append(_waker(loop, future))
+            if given == len(self._reports) and self._result is None:  # still, now that it is heard
+                await future
 
     def __repr__(self) -> str:
         state = "running" if self._result is None else self._result.status
@@ -157,9 +157,9 @@ class CodeExecution:
 
     def on_report(self, value: Any) -> None:
         self._reports.append(value)
-        if self._on_report:
+        if self._report_wakers:
             with self._lock:
-                wakers, self._on_report = self._on_report, []
+                wakers, self._report_wakers = self._report_wakers, []
             for wake in wakers:
                 wake()
 
@@ -181,8 +181,8 @@ class CodeExecution:
         with self._lock:
             self._result = result
             self._active = None  # nothing of a run that is over is to wait for garbage collection
-            wakers = [*self._on_report, *self._on_settled]
-            self._on_report, self._on_settled = [], []
+            wakers = [*self._report_wakers, *self._settled_wakers]
+            self._report_wakers, self._settled_wakers = [], []
         for wake in wakers:
             wake()
         self._give_back_thread()
@@ -195,7 +195,7 @@ class CodeExecution:
     def _wake_when_settled(self, wake: Callable[[], None]) -> None:
         with self._lock:
             if self._result is None:
-                self._on_settled.append(wake)
+                self._settled_wakers.append(wake)
                 return
         wake()
 

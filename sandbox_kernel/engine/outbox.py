@@ -10,7 +10,8 @@ from ..wire import messages
 from ..wire.frame import Buffer, pack
 from .threads import on_loop
 
-_MOST_ANSWERS = 1024  # in one frame
+# Answers that leave as one frame are in the guest's heap all at once: few are, and none is large.
+_MOST_ANSWERS, _MOST_BYTES, _LARGE = 1024, 1 << 16, 1 << 12
 
 
 class Outbox:
@@ -28,7 +29,8 @@ class Outbox:
         self._cap = cap
         self._on_overflow = on_overflow
         self._waiting: list[Buffer] = []
-        self._answers: list[str] = []  # given since then, to leave as one frame
+        self._answers: list[str] = []  # that come after those, to leave as one frame
+        self._answers_size = 0
         self._waiting_bytes = 0  # of what waits behind `_rest`
         self._rest = memoryview(b"")  # what the socket did not take yet
         self._writing = False
@@ -50,16 +52,20 @@ class Outbox:
 
     def post_answer(self, call: int, json: str) -> None:
         """The value of an asynchronous call; such answers cross many at a time."""
+        if len(json) > _LARGE:
+            self.post(pack(messages.RETURN, call, 0, f"P{json}".encode()))
+            return
         if self._closed:
             return
         self._answers.append(f"{call},{json}")
-        if len(self._answers) == _MOST_ANSWERS:
+        self._answers_size += len(json)
+        if len(self._answers) == _MOST_ANSWERS or self._answers_size > _MOST_BYTES:
             self._gather_answers()
         self._flush_soon()
 
     def _gather_answers(self) -> None:
         text = f"P[{','.join(self._answers)}]".encode()
-        self._answers = []
+        self._answers, self._answers_size = [], 0
         self._wait_with(pack(messages.RETURNS, 0, 0, text))
 
     def _wait_with(self, frame: list[Buffer]) -> None:

@@ -281,7 +281,7 @@ class WorkerPool:
         zygote, self._zygote = self._zygote, None
         self._lock = threading.RLock()
         for worker in (*self._spares, *self._given.values()):
-            worker.socket.close()
+            worker.forget()
         self._spares.clear()
         self._given.clear()
         self._queue.clear()

@@ -31,7 +31,7 @@ from .worker import Worker
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
 _EXIT_NOTICE_SECONDS = 2.0
-_READY = {  # what a worker says that is isolated so far
+_READY = {  # as a worker of each level says it
     level: b"".join(pack(messages.READY, level, messages.VERSION))
     for level in messages.ISOLATION_NAMES
 }
@@ -396,24 +396,22 @@ class Session:
             if self._ended:
                 return
             self._ended = True
-        finished_here = self._finishing and asyncio._get_running_loop() is self.loop
-        if finished_here:
-            self._release_waiting()
-        else:
-            self._release()
-        self._job.bridges.close()
-        self._on_end(self)
-        self._listener.settled(outcome)
-        if finished_here:  # the worker does nothing any more; whoever waits has the result first
-            self.loop.call_soon(self._release_worker)
-
-    def _release(self) -> None:
         if self._worker is not None:
             self._worker.kill()
-        if self.loop.is_closed() or not self.loop.is_running():
+        finished_here = self._finishing and asyncio._get_running_loop() is self.loop
+        if finished_here:  # whoever waits has the result before the rest is cleared away
+            self._release_waiting()
+        elif self.loop.is_closed() or not self.loop.is_running():
             self._release_all()
         else:
             on_loop(self.loop, self._release_all)
+        try:
+            self._job.bridges.close()
+            self._on_end(self)
+            self._listener.settled(outcome)
+        finally:
+            if finished_here:
+                self.loop.call_soon(self._release_worker)
 
     def _release_all(self) -> None:
         self._release_waiting()

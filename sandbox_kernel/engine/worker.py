@@ -26,7 +26,7 @@ class Worker:
         self.pid = pid
         self._pidfd = pidfd
         self._lock = threading.Lock()
-        self._status = _open(f"/proc/{pid}/status")  # kept: a run's end waits for what it says
+        self._status_descriptor = _open(f"/proc/{pid}/status")  # kept: a run's end waits for it
         self._born_with = self._mapped_at_peak()
         self._exit: Record | None = None
         self._killed = False
@@ -63,7 +63,7 @@ class Worker:
     def _mapped_at_peak(self) -> int | None:
         with self._lock:  # once closed, its number may be another's
             try:
-                found = _PEAK.search(os.pread(self._status, 4096, 0))
+                found = _PEAK.search(os.pread(self._status_descriptor, 4096, 0))
             except OSError:
                 return None
         return int(found[1]) * 1024 if found else None
@@ -73,6 +73,7 @@ class Worker:
         with self._lock:
             self._exit = record
             callback = self._on_exit
+            self._close_descriptors()
         if callback is not None:
             callback(record)
 
@@ -89,12 +90,20 @@ class Worker:
         self.kill()
         self.socket.close()
         with self._lock:
-            if self._pidfd is not None:
-                os.close(self._pidfd)
-                self._pidfd = None
-            if self._status >= 0:
-                os.close(self._status)
-                self._status = -1
+            self._close_descriptors()
+
+    def forget(self) -> None:
+        """In a fork of the host: the process is the parent's, and so are all locks."""
+        self.socket.close()
+        self._close_descriptors()
+
+    def _close_descriptors(self) -> None:
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+        if self._status_descriptor >= 0:
+            os.close(self._status_descriptor)
+            self._status_descriptor = -1
 
 
 def _open(path: str) -> int:

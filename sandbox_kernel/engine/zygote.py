@@ -36,7 +36,7 @@ def filters_system_calls() -> bool:
 
 
 class Zygote:
-    """Spawned with an empty environment, in a session that no terminal signals reach."""
+    """Spawned without the host's environment, in a session that no terminal signals reach."""
 
     def __init__(
         self,

@@ -16,13 +16,13 @@
                                            FAILED        status, error and positions, as JSON
 
 A line of SAID is `R` or `L` and the value's text; REPORT and LOG are for those with attachments.
-A call numbered 0 wants no answer; CALLS never wants one at once, and RETURNS never answers one that
-does; both carry what JSON says. The worker never waits for more than one synchronous call.
+A call numbered 0 wants no answer; CALLS never wants one at once, and RETURNS answers those that
+have a promise already; both carry what JSON says. The worker never waits for more than one synchronous call.
 """
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 
 RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS = 1, 2, 3, 4, 5, 6
 

@@ -31,6 +31,7 @@ _HAS_PIDFD = hasattr(os, "pidfd_open")
 def main(control_descriptor: int, cpu_seconds: int) -> None:
     host = socket.socket(fileno=control_descriptor)
     os.environ.clear()
+    _close_inherited(control_descriptor)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     try:
@@ -88,11 +89,13 @@ class Zygote:
 
     def _rehearse(self) -> None:
         """First here, then in a child, to learn which pages a worker writes to."""
-        self._spent = Life()  # freed, it would leave holes for every worker to fill
-        self._spent.rehearse(self._lockdown)
-        self._claims = prefault.learn(lambda: self._life.rehearse(self._lockdown))
-        self._rehearsal = Life()
-        self._born_with = _peak_kilobytes()
+        try:
+            self._spent = Life()  # freed, it would leave holes for every worker to fill
+            self._spent.rehearse(self._lockdown)
+            self._claims = prefault.learn(lambda: self._life.rehearse(self._lockdown))
+            self._rehearsal = Life()
+        finally:
+            self._born_with = _peak_kilobytes()
 
     def _fork_as_asked(self) -> bool:
         data, ancillary, _, _ = self._host.recvmsg(1, _ROOM_FOR_ONE)
@@ -144,7 +147,16 @@ class Zygote:
         """In a worker that waits, and has the time."""
         self._lockdown.claim(self._claims)
         if self._rehearsal:
-            self._rehearsal.rehearse_the_run()
+            with suppress(Exception):
+                self._rehearsal.rehearse_the_run()
+
+
+def _close_inherited(last_of_ours: int) -> None:
+    """Whatever the host lets its children have."""
+    for name in os.listdir("/proc/self/fd" if sys.platform == "linux" else "/dev/fd"):
+        if int(name) > last_of_ours:
+            with suppress(OSError):  # the folder's own
+                os.close(int(name))
 
 
 def _peak_kilobytes() -> int:

@@ -99,7 +99,7 @@ class Lockdown:
         ]
         self._harmless_calls: list[Call] = [
             (setrlimit, (RLIMIT_CORE, _NONE), None),  # as it is since the beginning
-            (os.closerange, (254, 255), None),
+            (os.closerange, (254, 255), None),  # that many are never open
         ]
         if _IS_LINUX:
             self._harmless_calls.append((self._libc.prctl, (_PR_SET_PDEATHSIG, 0, 0, 0, 0), 0))
@@ -127,7 +127,7 @@ class Lockdown:
             raise IsolationError("no-new-privileges was refused")
 
     def complete(self, *, for_real: bool = True) -> None:
-        """`level` is reached; or IsolationError, if anything is refused. A rehearsal is harmless."""
+        """`level` is reached, or something raises. A rehearsal calls what changes nothing."""
         for function, args, expected in self._calls if for_real else self._harmless_calls:
             if function(*args) != expected:
                 raise IsolationError(f"{function} was refused (errno {ffi.errno})")

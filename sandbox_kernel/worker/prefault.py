@@ -2,7 +2,7 @@
 
 After a fork each first write to a page is a fault, and a run makes hundreds; under a hypervisor
 they cost more than the run. So the zygote lets one child rehearse, learns which pages had become
-the child's own, and has every worker claim those in a few system calls before its job comes.
+the child's own, and has every worker that waits claim those in a few system calls.
 Where the kernel cannot tell or cannot do it, workers are merely slower.
 """
 
@@ -44,7 +44,7 @@ def learn(rehearse: Callable[[], object]) -> list[Range]:
 
 
 def claim(libc: Any, ranges: list[Range]) -> None:
-    """In a worker, before it is locked down."""
+    """In a worker that waits for its job."""
     for start, length in ranges:
         libc.madvise(ffi.cast("void *", start), length, _MADV_POPULATE_WRITE)
 

@@ -34,12 +34,11 @@ _MISSING_EXPORT = re.compile(
 _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
 _FLUSH_SECONDS = 0.004  # how long what was said may wait while the guest computes
 _REJECTED = 2
-_ANSWERS_NONE = (messages.CALL_GUEST, messages.RETURNS)  # that waits
 _REPLIES = {messages.RETURN: b"r", messages.THROW: b"t", messages.PROMISE: b"p"}
 
 
 def compile_bootstrap(compiler: Compiler) -> bytes:
-    """Done once, in the zygote."""
+    """Done in the zygote."""
     body = "\n".join(_script(name) for name in _BOOTSTRAP)
     text = f"(function (native) {{ 'use strict';\n{body}\n}})"
     return compiler.compile(text.encode(), "<host>", module=False, private=True)
@@ -80,7 +79,7 @@ class Failure(Exception):
 
 
 class Realm:
-    """Made in the zygote, once; a worker has a fresh copy of it to `run`."""
+    """Made in the zygote; a worker has a fresh copy of it, to `run` one job in."""
 
     def __init__(self, compiler: Compiler, channel: Channel) -> None:
         self._compiler = compiler
@@ -90,7 +89,8 @@ class Realm:
         self._heap_limit = self._heap_cap = 0
         self._over_limit = False
         self._flush_at = 0.0
-        self._early: dict[int, list[Frame]] = {}  # answers to the synchronous calls that wait
+        self._early: dict[int, Frame | None] = {}  # answers to the synchronous calls that wait
+        self._deferred: list[Frame] = []  # came meanwhile, for others
         self._reply_buffers: Value = UNDEFINED
         self._sources = Sources()
         self._watched: list[tuple[int, int, Value]] = []
@@ -199,22 +199,28 @@ class Realm:
         return views
 
     def _await_reply(self, call: int) -> Value:
-        """Serves the host until it answers this call; it may settle others or call back first.
+        """Serves the host until it answers this call; it may call back first.
 
-        A call back may itself wait here, and then meet the answer to a call further out.
+        A call back may itself wait here, and then meet the answer to a call further out. Whatever
+        else is answered waits until none of them does: it may be about a promise that the guest
+        gets only now, and no job runs before that anyway.
         """
-        early: list[Frame] = []
-        self._early[call] = early
-        while not early:
-            frame = self._channel.receive_answer()
-            if frame.kind not in _ANSWERS_NONE and frame.a in self._early:
-                self._early[frame.a].append(frame)
-            else:
-                self._serve(frame)
-        del self._early[call]
-        frame, *later = early
-        self._channel.unread(later)
-        return self._reply(frame)
+        self._early[call] = None
+        try:
+            while (answer := self._early[call]) is None:
+                frame = self._channel.receive_answer()
+                if frame.kind == messages.CALL_GUEST:
+                    self._serve(frame)
+                elif frame.kind in _REPLIES and self._early.get(frame.a, frame) is None:
+                    self._early[frame.a] = frame
+                else:
+                    self._deferred.append(frame)
+        finally:
+            del self._early[call]
+        if not self._early and self._deferred:
+            deferred, self._deferred = self._deferred, []
+            self._channel.unread(deferred)
+        return self._reply(answer)
 
     def _reply(self, frame: Frame) -> Value:
         """A letter that says how the call ended, then its value: one string, because it is fast."""

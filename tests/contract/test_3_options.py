@@ -335,6 +335,59 @@ async def test_3_5_a_function_that_returns_an_awaitable_returns_a_promise() -> N
     assert result.result == ["now", True, "later"]
 
 
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_3_5_an_answer_that_comes_while_another_call_waits(wrapped: bool) -> None:
+    """The guest is in `outer`, which called it back, and waits for `inner`; a promise settles then."""
+
+    async def later() -> int:
+        return 42
+
+    def outer(call_back: Any) -> Any:
+        call_back()
+        return [later()] if wrapped else later()
+
+    source = """
+        let got;
+        const spin = () => { const end = Date.now() + 30; while (Date.now() < end); };
+        const promise = outer(() => { spin(); got = inner() });
+        export default [await (promise instanceof Promise ? promise : promise[0]), got];
+    """
+    bridges = {"outer": outer, "inner": lambda: 1}
+    result = run_code(source, language="javascript", globals=bridges).wait(20)
+    assert (result.status, result.result) == ("success", [42, 1]), result.error
+
+
+async def test_3_5_what_a_refused_answer_lent_disturbs_nothing() -> None:
+    async def later() -> int:
+        return 1
+
+    async def refused() -> Any:
+        return [later(), object()]
+
+    async def odd() -> Any:
+        return {1, 2}
+
+    source = """
+        const first = await refused().catch((error) => error.name);
+        export default [first, (await odd()).size, (await odd()).size];
+    """
+    result = await run_code(source, globals={"refused": refused, "odd": odd})
+    assert result.result == ["SerializationError", 2, 2], result.error
+
+
+async def test_3_5_many_large_answers_do_not_pile_up_in_the_heap() -> None:
+    async def text() -> str:
+        return "x" * 100_000
+
+    source = """
+        let sum = 0;
+        await Promise.all(Array.from({ length: 60 }, () => text().then((t) => { sum += t.length })));
+        export default sum;
+    """
+    result = await run_code(source, globals={"text": text}, memory_limit_bytes=6 * 2**20)
+    assert (result.status, result.result) == ("success", 6_000_000)
+
+
 async def test_3_5_answers_keep_their_order_whatever_they_are() -> None:
     """Values, errors, bytes and calls into the guest are different messages on their way back."""
 

@@ -114,3 +114,24 @@ export default [1, { c: 3 }];
     assert result.status == "success", result.error
     assert (result.reports, result.result) == ([{"a": 1}], [1, {"c": 3}])
     assert len(result.logs) == 1
+
+
+def test_a_number_is_not_looked_for_in_what_is_none() -> None:
+    """To ask an object for its number runs the guest's code."""
+    source = """
+let asked = 0;
+Object.prototype.valueOf = Array.prototype.toString = () => { asked++; return 1 };
+report([1, { d: new Date(0) }, [2]]);
+console.log([1, { d: new Date(0) }]);
+export default () => asked;
+"""
+    assert outcome(source, report=lambda value: None) == 0
+
+
+def test_an_array_that_would_be_huge_if_joined_is_never_joined() -> None:
+    source = """
+let huge = [new Date(0)];
+for (let i = 0; i < 30; i++) huge = [huge, huge];
+export default [1, huge, 2n];
+"""
+    assert outcome(source)[2] == 2

@@ -154,6 +154,36 @@ time.sleep(60)
 """
 
 
+def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_worker() -> None:
+    loop = asyncio.new_event_loop()
+    with Engine(spares=0) as engine:
+        before = descriptors()
+
+        async def start() -> Any:
+            return run_code("export default 1", engine=engine)
+
+        run = loop.run_until_complete(start())
+        while run.running:
+            loop.stop()
+            loop.run_forever()  # one turn
+        loop.close()
+        assert run._result.result == 1
+        assert until(lambda: not workers(engine))
+        del run
+        assert until(lambda: descriptors() <= before)
+
+
+def test_a_worker_is_dead_when_its_result_is_known() -> None:
+    """Even if whoever waits for the result blocks the loop from then on."""
+
+    async def main(engine: Engine) -> None:
+        await run_code("export default 1", engine=engine)
+        assert until(lambda: not workers(engine), seconds=5)
+
+    with Engine(spares=0) as engine:
+        asyncio.run(main(engine))
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_the_host_leaves_no_process_behind(number: signal.Signals) -> None:
     host = subprocess.Popen([sys.executable, "-c", HOST], stdout=subprocess.PIPE, text=True,

@@ -132,6 +132,30 @@ def test_answers_that_nobody_reads() -> None:
     assert peak() - before < 200 * 2**20
 
 
+def test_asynchronous_answers_that_nobody_reads() -> None:
+    """They gather on their way, but not beyond the cap."""
+    limits = replace(LIMITS, output_bytes=32 * 2**20)
+    given = 0
+
+    async def megabyte(number: int) -> str:
+        nonlocal given
+        await asyncio.sleep(0.002 * number)
+        given += 1
+        return "x" * (1 << 20)
+
+    def never_reads(peer: Peer) -> None:
+        peer.send(ready(), *(value(CALL, [n], n + 1, 0) for n in range(300)))
+        hung_up.wait(60)
+
+    hung_up = threading.Event()
+    result = play(never_reads, limits, globals={"megabyte": megabyte})
+    assert result.status == "terminated"
+    assert result.error is not None
+    assert "that the guest did not take" in result.error.message
+    hung_up.set()
+    assert given < 100
+
+
 def test_a_frame_announced_and_never_sent() -> None:
     """Room is made as bytes come, not as they are promised."""
 

@@ -47,6 +47,7 @@ function pendingPromise(ident) {
 // An answer of the host to an asynchronous call.
 function settle(ident, threw, text, buffers) {
   const promise = noLongerPending(ident);
+  if (promise === undefined) return;
   if (threw) promise.reject(decode(text, buffers));
   else promise.resolve(decode(text, buffers));
 }
@@ -54,11 +55,16 @@ function settle(ident, threw, text, buffers) {
 // Many answers. To resolve a promise may run code of the guest (an accessor named `then`).
 function settleAll(text) {
   const answers = decode(text);
-  for (let i = 0; i < answers.length; i += 2) noLongerPending(answers[i]).resolve(answers[i + 1]);
+  for (let i = 0; i < answers.length; i += 2) {
+    const promise = noLongerPending(answers[i]);
+    if (promise !== undefined) promise.resolve(answers[i + 1]);
+  }
 }
 
+// Or undefined, if it never was: of a value that the host refused in the end, a part may be answered.
 function noLongerPending(ident) {
   const promise = pending.get(ident);
+  if (promise === undefined) return undefined;
   pending.delete(ident);
   waiting--;
   return promise;
@@ -117,7 +123,7 @@ function gather(line, isCall) {
   }
 }
 
-// The contract's steps 1 to 3 for the selected export: a promise of the final value.
+// The contract's steps 1 to 3 for the selected export.
 // A promise of what the selected export gives, or undefined if there is no such export.
 function execute(namespace, name, args, call) {
   if (!apply(hasOwn, namespace, [name])) return undefined;

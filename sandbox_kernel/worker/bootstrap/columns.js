@@ -58,7 +58,7 @@ function countAlike(values, kind, length) {
     const type = typeof values[0];
     if (type === 'string') while (i < length && typeof values[i] === 'string') i++;
     else if (type === 'boolean') while (i < length && typeof values[i] === 'boolean') i++;
-    else for (let value; i < length && (value = values[i]) === (value | 0) && value !== 0; i++);
+    else for (let value; i < length && typeof (value = values[i]) === 'number' && value === (value | 0) && value !== 0; i++);
     while (i < length && isScalar(values[i])) i++;
   } else if (kind === MISSING) {
     while (i < length && values[i] === undefined) i++;

@@ -345,3 +345,20 @@ async def test_a_run_that_is_over_leaves_nothing_to_the_garbage_collector(engine
         gc.garbage.clear()
         gc.enable()
     assert ours == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_descriptors_that_the_host_lets_children_have_are_closed() -> None:
+    reading, writing = os.pipe()
+    high = 700
+    os.dup2(writing, high, inheritable=True)
+    try:
+        with Engine(spares=1) as engine:
+            assert run_code("export default 1", engine=engine).wait(20).result == 1
+            assert until(lambda: engine._spares)
+            spare = engine._spares[0].pid
+            assert until(lambda: len(os.listdir(f"/proc/{spare}/fd")) == 1)
+            assert str(high) not in os.listdir(f"/proc/{engine._zygote.pid}/fd")  # type: ignore[union-attr]
+    finally:
+        for descriptor in (reading, writing, high):
+            os.close(descriptor)
