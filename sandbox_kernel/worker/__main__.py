@@ -153,10 +153,14 @@ class Zygote:
 
 def _close_inherited(last_of_ours: int) -> None:
     """Whatever the host lets its children have."""
-    for name in os.listdir("/proc/self/fd" if sys.platform == "linux" else "/dev/fd"):
-        if int(name) > last_of_ours:
-            with suppress(OSError):  # the folder's own
-                os.close(int(name))
+    try:
+        found = os.listdir("/proc/self/fd" if sys.platform == "linux" else "/dev/fd")
+    except OSError:  # nothing tells
+        found = [str(number) for number in range(4096)]
+    for descriptor in map(int, found):
+        if descriptor > last_of_ours:
+            with suppress(OSError):  # such as the folder's own
+                os.close(descriptor)
 
 
 def _peak_kilobytes() -> int:
