@@ -122,13 +122,13 @@ def test_the_zygote_takes_its_workers_with_it(engine: Engine, stage: str) -> Non
 
 
 def test_the_zygote_again_and_again(engine: Engine) -> None:
-    before = descriptors()
+    before = descriptors(engine)
     for _ in range(5):
         killed = engine._zygote
         os.kill(killed.pid, signal.SIGKILL)
         assert until(lambda: engine._zygote is not killed)  # noqa: B023
         assert works(engine)
-    assert until(lambda: descriptors() <= before + 4)
+    assert until(lambda: descriptors(engine) <= before + 4)
 
 
 def test_the_zygote_while_runs_wait_for_a_worker() -> None:

@@ -83,11 +83,11 @@ def test_a_soak_of_mixed_runs_grows_nothing() -> None:
     with Engine(spares=2, concurrency=8) as engine:
         tally: Counter[str] = Counter()
         asyncio.run(soak(engine, SECONDS / 3, tally))
-        fds, memory = descriptors(), resident()
+        fds, memory = descriptors(engine), resident()
         asyncio.run(soak(engine, SECONDS * 2 / 3, tally))
         assert works(engine)
         assert until(lambda: len(workers(engine)) <= engine.spares)
-        assert until(lambda: descriptors() <= fds + 4)
+        assert until(lambda: descriptors(engine) <= fds + 4)
         grown = resident() - memory
         runs = sum(tally.values())
         print(f"{runs} runs, {descriptors() - fds:+d} descriptors, {grown / 2**20:+.1f} MB")

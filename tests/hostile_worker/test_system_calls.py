@@ -179,8 +179,8 @@ answer('sent')
 """
     )
     assert (found.status, found.result, found.reports) == ("success", "sent", [1] * 50)
-    # The next spare's socket and pidfd come and go, the run's own go when its result was told.
-    assert until(lambda: len(os.listdir("/proc/self/fd")) <= len(before) + 1)
+    # Those of spares come and go, three each; fifty would have been passed on.
+    assert until(lambda: len(os.listdir("/proc/self/fd")) <= len(before) + 10)
 
 
 def test_memory_ends_at_its_limit(attack: Attack) -> None:
