@@ -6,6 +6,12 @@ import time
 from sandbox_kernel import run_code
 
 
+def value_of(result):
+    if result.status != "success":
+        raise RuntimeError(f"{result.status}: {result.error}")
+    return result.result
+
+
 class Adapter:
     loop = None
 
@@ -16,10 +22,7 @@ class Adapter:
         async def main():
             return await run_code(source, **options)
 
-        result = self.on_loop(main())
-        if result.status != "success":
-            raise RuntimeError(f"{result.status}: {result.error}")
-        return result.result
+        return value_of(self.on_loop(main()))
 
     def on_loop(self, coroutine):
         import asyncio
@@ -44,9 +47,7 @@ class Adapter:
                     source["module"], language=source.get("language", "javascript")
                 )
                 seconds.append(time.perf_counter() - began)
-                if result.status != "success":
-                    raise RuntimeError(f"{result.status}: {result.error}")
-                value = result.result
+                value = value_of(result)
             return seconds, value
 
         return self.on_loop(main())

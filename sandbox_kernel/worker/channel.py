@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from ..wire.frame import Buffer, Frame, FrameReader, pack
 
 _GATHER_BYTES = 1 << 16
-_GATHER_SECONDS = 0.004
+GATHER_SECONDS = 0.004  # how long what was said may wait while the guest computes
 # A host that answers at once is not slept for: to be woken takes longer than to look again.
 _LOOK_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _UNCAPPED = (1 << 32) - 1  # the worker trusts its host
@@ -58,7 +58,7 @@ class Channel:
 
     def flush_if_late(self) -> None:
         """Called while the guest computes, so that what it said is seen while it goes on."""
-        if self._gathered and monotonic() - self._flushed_at > _GATHER_SECONDS:
+        if self._gathered and monotonic() - self._flushed_at > GATHER_SECONDS:
             self.flush()
 
     def flush(self) -> None:

@@ -17,7 +17,7 @@ from ..errors import EngineError
 from ..wire import messages
 from ..wire.frame import Frame
 from ..wire.order import Order
-from .channel import Channel
+from .channel import GATHER_SECONDS, Channel
 from .modules import Graph, LinkError, shown
 from .positions import Position, Sources
 from .quickjs import UNDEFINED, CompileError, Compiler, Context, GuestThrew, Value
@@ -32,7 +32,6 @@ _MISSING_EXPORT = re.compile(
     r"Could not find export '(?P<name>.*)' in module '(?P<module>.*)'", re.S
 )
 _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
-_FLUSH_SECONDS = 0.004  # how long what was said may wait while the guest computes
 _REJECTED = 2
 _REPLIES = {messages.RETURN: b"r", messages.THROW: b"t", messages.PROMISE: b"p"}
 
@@ -293,7 +292,7 @@ class Realm:
         """Polled while bytecode runs: what was said leaves; a heap over its limit ends it."""
         now = monotonic()
         if now > self._flush_at:
-            self._flush_at = now + _FLUSH_SECONDS
+            self._flush_at = now + GATHER_SECONDS
             self._flush_said()
         return self._is_over_limit()
 

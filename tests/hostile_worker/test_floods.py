@@ -107,9 +107,24 @@ def test_calls_without_end() -> None:
     assert running <= 1001
 
 
+def end_of_one_who_never_reads(megabyte: Any, *calls: bytes) -> None:
+    """It makes these calls of `megabyte` and takes no answer: the cap ends it."""
+
+    def never_reads(peer: Peer) -> None:
+        peer.send(ready(), *calls)
+        hung_up.wait(60)
+
+    hung_up = threading.Event()
+    limits = replace(LIMITS, output_bytes=32 * 2**20)
+    result = play(never_reads, limits, globals={"megabyte": megabyte})
+    assert result.status == "terminated"
+    assert result.error is not None
+    assert "that the guest did not take" in result.error.message
+    hung_up.set()
+
+
 def test_answers_that_nobody_reads() -> None:
     """It asks for a megabyte again and again and never takes one."""
-    limits = replace(LIMITS, output_bytes=32 * 2**20)
     given = 0
 
     def megabyte() -> bytes:
@@ -117,24 +132,14 @@ def test_answers_that_nobody_reads() -> None:
         given += 1
         return bytes(1 << 20)
 
-    def never_reads(peer: Peer) -> None:
-        peer.send(ready(), value(CALL, [], 1, 0) * 10_000)
-        hung_up.wait(60)
-
     before = peak()
-    hung_up = threading.Event()
-    result = play(never_reads, limits, globals={"megabyte": megabyte})
-    assert result.status == "terminated"
-    assert result.error is not None
-    assert "that the guest did not take" in result.error.message
-    hung_up.set()
+    end_of_one_who_never_reads(megabyte, value(CALL, [], 1, 0) * 10_000)
     assert given < 100
     assert peak() - before < 200 * 2**20
 
 
 def test_asynchronous_answers_that_nobody_reads() -> None:
     """They gather on their way, but not beyond the cap."""
-    limits = replace(LIMITS, output_bytes=32 * 2**20)
     given = 0
 
     async def megabyte(number: int) -> str:
@@ -143,16 +148,7 @@ def test_asynchronous_answers_that_nobody_reads() -> None:
         given += 1
         return "x" * (1 << 20)
 
-    def never_reads(peer: Peer) -> None:
-        peer.send(ready(), *(value(CALL, [n], n + 1, 0) for n in range(300)))
-        hung_up.wait(60)
-
-    hung_up = threading.Event()
-    result = play(never_reads, limits, globals={"megabyte": megabyte})
-    assert result.status == "terminated"
-    assert result.error is not None
-    assert "that the guest did not take" in result.error.message
-    hung_up.set()
+    end_of_one_who_never_reads(megabyte, *(value(CALL, [n], n + 1, 0) for n in range(300)))
     assert given < 100
 
 
