@@ -6,8 +6,9 @@ import asyncio
 import contextvars
 import inspect
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from time import monotonic
+from types import CoroutineType
 from typing import Any, Protocol
 
 from ..bridges import Bridges
@@ -57,9 +58,9 @@ class Calls:
         self._context = context
         self._bridges = bridges
         self._guest: Guest = guest
-        # By a number of their own: the task, what it awaits, what that weighs.
+        # By the order they began in: the task, what it awaits, what that weighs.
         self._tasks: dict[int, tuple[asyncio.Task[Any], Awaitable[Any], int]] = {}
-        self._last_task = 0
+        self.begun = 0  # how many of those there were
         self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
         self._stopped = self._closed = False
@@ -75,24 +76,30 @@ class Calls:
         if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
             raise ProtocolError("calls that are no list of a few")
         for call in calls:
-            if not isinstance(call, list) or list(map(type, call)) != [int, int, list]:
+            if type(call) is not list or len(call) != 3:
                 raise ProtocolError("calls that are no list of numbers and arguments")
             number, bridge, args = call
+            if type(number) is not int or type(bridge) is not int:
+                raise ProtocolError("calls that are no list of numbers and arguments")
             self.make(number, bridge, args, weight // len(calls))
 
     def make(self, call: int, bridge: int, args: Any, weight: int) -> None:
         function, mode = self._bridges.function(bridge)
-        if not isinstance(args, list) or not 0 <= call < 1 << 32:
+        if type(args) is not list or not 0 <= call < 1 << 32:
             raise ProtocolError("a call without a number or a list of arguments")
         if self._stopped:
             return
         asked_soon = mode == messages.SYNC and monotonic() - self._answered_at < _LINGER_SECONDS
+        self.blocked = mode != messages.ASYNC
         try:
-            value = self._run(function, args, mode)
+            value = function(*args)
         except BaseException as error:
+            self.blocked = False
             self._raised(call, error, wanted=mode != messages.ONE_WAY)
             return
-        if type(value) not in _NEVER_AWAITABLE and inspect.isawaitable(value):
+        self.blocked = False
+        kind = type(value)
+        if kind is CoroutineType or (kind not in _NEVER_AWAITABLE and inspect.isawaitable(value)):
             if mode == messages.SYNC:
                 self._guest.post(pack(messages.PROMISE, call), now=True)
             self._await(call, value, weight, wanted=mode != messages.ONE_WAY)
@@ -101,20 +108,13 @@ class Calls:
             self._answered_at = monotonic()
             self.linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
 
-    def _run(self, function: Callable[..., Any], args: list[Any], mode: int) -> Any:
-        self.blocked = mode != messages.ASYNC
-        try:
-            return function(*args)
-        finally:
-            self.blocked = False
-
     def await_lent(self) -> None:
         """Awaitables that values mentioned are awaited from now on."""
         for number, awaitable in self._bridges.take_awaitables():
             self._await(number, awaitable, 0, wanted=True)
 
     def _await(self, call: int, awaitable: Awaitable[Any], weight: int, *, wanted: bool) -> None:
-        self._last_task = number = self._last_task + 1
+        self.begun = number = self.begun + 1
         answer = self._answer(number, call, awaitable, wanted)
         task = self._loop.create_task(answer, context=self._context)
         if not task.done():  # some loops begin tasks at once

@@ -130,7 +130,7 @@ class Session:
     def _on_readable(self) -> None:
         if self._ended or self._worker is None:
             return
-        enough = monotonic() + _SECONDS_PER_TURN
+        enough, begun = monotonic() + _SECONDS_PER_TURN, self._calls.begun
         while True:
             try:
                 count = self._worker.socket.recv_into(self._reader.room())
@@ -146,6 +146,8 @@ class Session:
             self._take(count)
             if self._ended or self._worker is None or monotonic() > enough:
                 return
+            if self._calls.begun != begun:
+                return  # the guest has use for first answers while later calls are made
 
     def _take(self, count: int) -> None:
         try:

@@ -217,6 +217,45 @@ def test_3_5_what_cannot_cross_is_a_serialization_error_with_its_path(
     assert result.error.message.startswith(f"{path}: ")
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_3_5_arguments_arrive_as_they_are_however_they_are_mixed(asynchronous: bool) -> None:
+    received: list[Any] = []
+
+    def take(*args: Any) -> None:
+        received.append(args)
+
+    async def take_later(*args: Any) -> None:
+        received.append(args)
+
+    source = """
+        Number.prototype.toString = String.prototype.toString = Boolean.prototype.toString = () => 'poisoned';
+        await take(new Uint8Array([1]));
+        await take();
+        await take(1, -2.5, 1e21, 2 ** 53, 'a"\\\\\\ud800', true, false, null);
+        await take(-0, NaN, Infinity);
+        await take(1, undefined);
+        await take(1, 2n);
+        await take(1, 2, 3, 4, 5, 6, 7, 8, 9);
+        await take('x', { y: [1] });
+    """
+    bridge = take_later if asynchronous else take
+    result = run_code(source, language="javascript", globals={"take": bridge}).wait()
+
+    assert result.status == "link_error"  # only because it exports nothing
+    binary, nothing, scalars, odd, *rest = received
+    assert [bytes(item) for item in binary] == [b"\x01"]
+    assert nothing == ()
+    assert scalars == (1, -2.5, 1e21, 2.0**53, 'a"\\\ud800', True, False, None)
+    assert [type(item) for item in scalars[:5]] == [int, float, float, float, str]
+    assert list(map(repr, odd)) == ["-0.0", "nan", "inf"]
+    assert rest == [
+        (1, undefined),
+        (1, BigInt(2)),
+        (1, 2, 3, 4, 5, 6, 7, 8, 9),
+        ("x", {"y": [1]}),
+    ]
+
+
 def test_3_5_a_refused_argument_is_thrown_where_it_was_passed(value: Value) -> None:
     calls: list[Any] = []
     source = """

@@ -1,6 +1,6 @@
 // Host functions and promises inside the realm, guest functions and promises lent to the host.
 const SYNC = 0, ASYNC = 1, ONE_WAY = 2;
-const pending = newMap(); // call or promise of the host -> { resolve, reject }
+const pending = newMap(); // keyOf(call or promise of the host) -> { resolve, reject }
 const lent = newList(); // guest functions, by number
 let waiting = 0; // how many those are
 let lastCall = 0;
@@ -13,7 +13,7 @@ function bridge(ident, mode, name) {
 }
 
 function invoke(ident, mode, args) {
-  const plain = plainJSON(args, true);
+  const plain = scalarsJSON(args) ?? plainJSON(args, true);
   const text = plain === undefined ? encodeOdd(args, 'args', false) : undefined;
   if (mode !== SYNC) {
     const call = mode === ASYNC ? ++lastCall : 0;
@@ -40,8 +40,13 @@ function callAtOnce(ident, call, text) {
 function pendingPromise(ident) {
   waiting++;
   return new PromiseConstructor((resolve, reject) => {
-    pending.set(ident, { __proto__: null, resolve, reject });
+    pending.set(keyOf(ident), { __proto__: null, resolve, reject });
   });
+}
+
+// The engine's Map is slow for numbers that follow each other, and not for these.
+function keyOf(ident) {
+  return imul(ident, 0x9E3779B1);
 }
 
 // An answer of the host to an asynchronous call.
@@ -63,9 +68,10 @@ function settleAll(text) {
 
 // Or undefined, if it never was: of a value that the host refused in the end, a part may be answered.
 function noLongerPending(ident) {
-  const promise = pending.get(ident);
+  const key = keyOf(ident);
+  const promise = pending.get(key);
   if (promise === undefined) return undefined;
-  pending.delete(ident);
+  pending.delete(key);
   waiting--;
   return promise;
 }

@@ -7,6 +7,7 @@ const { getOwnPropertyDescriptor, keys: enumerableKeys, freeze, create } = Objec
 const { isArray } = Array;
 const { stringify, parse } = JSON;
 const { now } = Date;
+const { imul } = Math;
 const ObjectPrototype = Object.prototype;
 const ArrayPrototype = Array.prototype;
 const InternalErrorPrototype = InternalError.prototype;
