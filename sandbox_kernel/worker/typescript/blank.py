@@ -19,6 +19,7 @@ _NOT_A_BREAK = re.compile("[^\r\n\u2028\u2029]")
 _BREAK = re.compile(b"\r\n|[\r\n]|\xe2\x80[\xa8\xa9]")
 _SPACE = re.compile(b"(?:[ \t\r\n\v\f]|\xc2\xa0|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf)+")
 _SPACES = b" \t\r\n\v\f"
+_BEGINS_SPACE = _SPACES + b"\xc2\xe2\xef"
 _WIDE = re.compile(b"[\x80-\xff]+")
 _WHITE = bytes(code if code in b"\r\n" else 0x20 for code in range(256))
 _ESCAPE = re.compile(r"\\u(?:\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{4}))")
@@ -132,12 +133,12 @@ class Page:
 
     def after(self, at: int) -> int:
         """The next position from `at` on where the remaining program has a character; the end if none."""
-        data, end = self.data, len(self.data)
+        data, end, starts = self.data, len(self.data), self._silent_starts
         while at < end:
-            index = bisect_right(self._silent_starts, at) - 1
+            index = bisect_right(starts, at) - 1
             if index >= 0 and at < self._silent[index][1]:
                 at = self._silent[index][1]
-            elif space := _SPACE.match(data, at):
+            elif data[at] in _BEGINS_SPACE and (space := _SPACE.match(data, at)):
                 at = space.end()
             else:
                 break
@@ -176,14 +177,17 @@ class Page:
     def write(self) -> bytes:
         """The page as it now reads."""
         self.settle()
-        text = bytearray(self.data)
-        changes = [(at, at, order, added) for at, order, added in self._inserts]
+        data, all_white = self.data, self.data.translate(_WHITE)
+        parts: list[bytes] = []
+        at = 0
         for start, end in self._blanks:
-            blank = self.data[start:end]
-            text[start:end] = blank.translate(_WHITE)
-            if not blank.isascii():
-                runs = _WIDE.finditer(self.data, start, end)
-                changes += [(run.start(), run.end(), 0, white(run[0])) for run in runs]
+            parts += (data[at:start], all_white[start:end])
+            at = end
+        text = bytearray(b"".join((*parts, data[at:])))
+        changes = [(at, at, order, added) for at, order, added in self._inserts]
+        for start, end in self._blanks if not data.isascii() else ():
+            runs = _WIDE.finditer(data, start, end)
+            changes += [(run.start(), run.end(), 0, white(run[0])) for run in runs]
         for at, sign in self._signs.items():
             text[at : at + 1] = sign
         return _spliced(text, changes) if changes else bytes(text)

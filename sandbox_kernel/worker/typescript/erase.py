@@ -52,13 +52,18 @@ class Eraser:
         self.spared: set[int] = set()
 
     def run(self) -> None:
-        for kind in ("as_expression", "satisfies_expression"):
-            for node in self.found.get(kind, ()):
-                self._assertion(node)
+        for node in self._assertions():
+            self._assertion(node)
         self._spare()
         self._types()
         self._marks()
         self._statements()
+
+    def _assertions(self) -> list[Node]:
+        return [
+            *self.found.get("as_expression", ()),
+            *self.found.get("satisfies_expression", ()),
+        ]
 
     def _types(self) -> None:
         """: T  ?: T  !: T  <T>  implements T  asserts a is T"""
@@ -116,7 +121,7 @@ class Eraser:
             if self.page.breaks(end, self.page.after(end)):
                 self.spared.add(self.page.after(end))
             if hazards.end_assertion(self.page, keyword, end):
-                self.grouping = self.grouping or Grouping(self.page, self.root)
+                self.grouping = self.grouping or Grouping(self.page, self.root, self._assertions())
                 self.grouping.keep(node)
 
     def _end_of_asserted(self, node: Node) -> int:

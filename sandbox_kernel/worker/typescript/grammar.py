@@ -12,6 +12,8 @@ a hostile source could hang the worker. A walk with a cursor is linear and no sl
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
@@ -38,13 +40,19 @@ _OTHERS = frozenset(
 )
 
 
+# Most named nodes are one of these, and most nodes have no name.
+_LEAVES = frozenset(
+    "identifier property_identifier shorthand_property_identifier number string this".split()
+)
+
+
 class Grammar(NamedTuple):
     """What parsing needs. `with_markup` also reads JSX, to explain what the other cannot read."""
 
     parser: Parser
     with_markup: Parser
     kinds: dict[int, str]
-    """The kinds that visitors ask for, by number."""
+    """The kinds that visitors ask for, by number; empty for those that have nothing below them."""
 
     def parse(self, data: bytes) -> Node:
         return self.parser.parse(data).root_node
@@ -55,18 +63,24 @@ class Grammar(NamedTuple):
     def find(self, root: Node) -> Found:
         """Every construct the eraser has a visitor for."""
         found: Found = {}
-        kinds, cursor = self.kinds, root.walk()
+        cursor = root.walk()
         # The loop runs once for each node of the tree: what it calls is looked up once.
         down, along, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+        kind_of = self.kinds.get
         while True:
             node = cursor.node
-            kind = kinds.get(node.kind_id) if node else None
-            if node and kind:
+            assert node is not None
+            kind = kind_of(node.kind_id)
+            if kind is None:
+                if down():
+                    continue
+            elif kind:
                 found.setdefault(kind, []).append(node)
-            if kind in _TYPES or not down():
-                while not along():
-                    if not up():
-                        return found
+                if kind not in _TYPES and down():
+                    continue
+            while not along():
+                if not up():
+                    return found
 
 
 @cache
@@ -75,10 +89,13 @@ def grammar() -> Grammar:
     binding = _binding()
     typescript = Language(binding.language_typescript())
     markup = Language(binding.language_tsx())
-    names = {
-        number: typescript.node_kind_for_id(number) for number in range(typescript.node_kind_count)
-    }
-    kinds = {number: name for number, name in names.items() if name in _TYPES or name in _OTHERS}
+    kinds: dict[int, str] = {}
+    for number in range(typescript.node_kind_count):
+        name = typescript.node_kind_for_id(number)
+        if name in _LEAVES or not typescript.node_kind_is_named(number):
+            kinds[number] = ""
+        elif name in _TYPES or name in _OTHERS:
+            kinds[number] = name
     return Grammar(Parser(typescript), Parser(markup), kinds)
 
 
@@ -94,17 +111,22 @@ def _binding() -> Any:
     return binding
 
 
-def parents(root: Node, kinds: frozenset[str]) -> dict[int, Node]:
-    """The parents of all nodes of some kinds, by the id of the child, in one walk."""
+def parents(root: Node, kinds: frozenset[str], below: Iterable[Node]) -> dict[int, Node]:
+    """The parents of all nodes of some kinds that are, or contain, one of those below; by child's id.
+
+    In one walk, of nothing else.
+    """
+    places = sorted(node.start_byte for node in below)
     found: dict[int, Node] = {}
     tasks = [root]
     while tasks:
         node = tasks.pop()
-        children = node.named_children
-        for child in children:
-            if child.type in kinds:
-                found[child.id] = node
-        tasks.extend(children)
+        for child in node.named_children:
+            following = bisect_left(places, child.start_byte)
+            if following < len(places) and places[following] < child.end_byte:
+                tasks.append(child)
+                if child.type in kinds:
+                    found[child.id] = node
     return found
 
 

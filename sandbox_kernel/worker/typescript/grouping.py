@@ -8,6 +8,7 @@ grouped again the way TypeScript does it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -42,9 +43,9 @@ class _Operand(NamedTuple):
 class Grouping:
     """Regroups the chains that assertions stand in, each of them once."""
 
-    def __init__(self, page: Page, root: Node) -> None:
+    def __init__(self, page: Page, root: Node, assertions: Iterable[Node]) -> None:
         self.page = page
-        self.around = parents(root, _CHAINED)
+        self.around = parents(root, _CHAINED, assertions)
         self.done: set[int] = set()
 
     def keep(self, assertion: Node) -> None:

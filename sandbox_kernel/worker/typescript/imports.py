@@ -61,13 +61,16 @@ class Imports:
         """Drop what is not used as a value. The page is settled and knows every type."""
         self._elide_exports()
         self.page.settle()
-        candidates = {
-            self.page.name(name) for node in self.imports for name in imported_names(node)
-        }
+        names = [
+            {name.start_byte: self.page.name(name) for name in imported_names(node)}
+            for node in self.imports
+        ]
+        candidates = {name for imported in names for name in imported.values()}
         used = self._used(candidates) if candidates else set()
-        for node in self.imports:
+        for node, imported in zip(self.imports, names, strict=True):
             if not self.page.is_gone(node):
-                self._elide_import(node, used)
+                keep = {start for start, name in imported.items() if name in used}
+                self._elide_import(node, keep)
         self._elide_aliases()
         self.page.settle()
 
@@ -98,19 +101,16 @@ class Imports:
             found for node in self.exports if (found := node.child_by_field_name("declaration"))
         ]
 
-    def _elide_import(self, node: Node, used: set[str]) -> None:
+    def _elide_import(self, node: Node, keep: set[int]) -> None:
         clause = next(
             (child for child in node.named_children if child.type == "import_clause"), None
         )
         if clause is None:
             return
-        kept = [name for name in imported_names(node) if self.page.name(name) in used]
-        if not kept and _imports_something(clause):
+        if not keep and _imports_something(clause):
             self._drop(node)
             return
-        keep = {name.start_byte for name in kept}
-        parts = clause.named_children
-        for part in parts:
+        for part in clause.named_children:
             if part.type == "named_imports":
                 self._elide_specifiers(part, keep)
         self._elide_parts(clause, keep)
@@ -223,7 +223,9 @@ class Occurrences:
         data, size = self.page.data, len(name)
         at = data.find(name)
         while at >= 0:
-            if self._is_word(at, at + size):
+            # Nothing is declared where a dot follows.
+            is_known = "use" in verdicts and data[at + size : at + size + 1] == b"."
+            if not is_known and self._is_word(at, at + size):
                 verdicts.add(self._verdict(at, at + size))
                 if "binding" in verdicts:
                     break

@@ -97,17 +97,10 @@ def imported_names(statement: Node) -> list[Node]:
     """import a, { b as c, type d } from 'e': a and c; those of `import type` are none."""
     if any(child.type in ("type", "typeof") for child in statement.children):
         return []
-    return [name for name in all_imported_names(statement) if not _is_inline_type(name)]
+    return all_imported_names(statement, but_types=True)
 
 
-def _is_inline_type(name: Node) -> bool:
-    specifier = name.parent
-    return (
-        specifier is not None and specifier.type == "import_specifier" and is_type_only(specifier)
-    )
-
-
-def all_imported_names(statement: Node) -> list[Node]:
+def all_imported_names(statement: Node, *, but_types: bool = False) -> list[Node]:
     """import a, { b as c, type d } from 'e': a, c and d"""
     clause = next(
         (child for child in statement.named_children if child.type == "import_clause"), None
@@ -119,7 +112,10 @@ def all_imported_names(statement: Node) -> list[Node]:
         elif part.type == "namespace_import":
             names.extend(part.named_children[-1:])
         elif part.type == "named_imports":
-            names.extend(filter(None, map(specifier_name, part.named_children)))
+            for specifier in part.named_children:
+                name = specifier_name(specifier)
+                if name is not None and not (but_types and is_type_only(specifier)):
+                    names.append(name)
     return names
 
 
@@ -132,10 +128,10 @@ def specifier_name(specifier: Node) -> Node | None:
 
 def is_type_only(specifier: Node) -> bool:
     """type a, type a as b; but not `type` and `type as a`"""
-    words = (specifier.text or b"").split() if specifier.child_count < 5 else []
     first = specifier.child(0)
-    if first is None or first.type not in ("type", "typeof") or first.is_named:
+    if first is None or first.is_named or first.type not in ("type", "typeof"):
         return False
+    words = (specifier.text or b"").split() if specifier.child_count < 5 else []
     return not (len(words) == 3 and words[1] == b"as")
 
 

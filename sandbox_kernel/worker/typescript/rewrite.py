@@ -78,7 +78,7 @@ class Rewriter:
             for node in found.get(kind, ())
             if not self.page.is_gone(node)
         ]
-        around = parents(self.root, _AROUND) if objects else {}
+        around = parents(self.root, _AROUND, objects) if objects else {}
         blocks: dict[int, Node] = {}
         for node in objects:
             block = around.get(node.id)

@@ -7,6 +7,7 @@ by something closer. The walk keeps its own stack, so depth costs memory and nev
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
@@ -14,6 +15,7 @@ from tree_sitter import Node
 
 from .blank import Page
 
+_SEARCHES = 40
 FREE: Final = "<free>"
 """Bound by nothing that was walked."""
 LOCAL: Final = "<local>"
@@ -84,6 +86,7 @@ class Walk:
         self, page: Page, names: Set[str], members: Mapping[int, Sequence[Members]]
     ) -> None:
         self.page, self.names, self.members = page, names, members
+        self.places: list[int] | None = None
         self.scopes = [_Scope(True, ())]
         self.hoisting = [self.scopes[0]]
         self.notes: list[_Scope | Reference | None] = [self.scopes[0]]
@@ -91,6 +94,7 @@ class Walk:
         self.bodies: set[int] = set()
 
     def references(self, root: Node) -> list[Reference]:
+        self.places = _places(self.page.data, self.names, root)
         self._walk(root)
         return self._replay()
 
@@ -144,7 +148,14 @@ class Walk:
         self.notes.append(None)
 
     def _push(self, nodes: list[Node], binder: _Scope | None = None) -> None:
-        self.tasks.extend((node, binder) for node in reversed(nodes))
+        self.tasks.extend((node, binder) for node in reversed(nodes) if self._is_mentioned_in(node))
+
+    def _is_mentioned_in(self, node: Node) -> bool:
+        """Whether one of the names may stand there: the rest need not be walked."""
+        if self.places is None:
+            return True
+        following = bisect_left(self.places, node.start_byte)
+        return following < len(self.places) and self.places[following] < node.end_byte
 
     def _declare(self, node: Node | None, scope: _Scope) -> None:
         if node is None:
@@ -235,10 +246,10 @@ class Walk:
     def _alias(self, node: Node) -> None:
         """import a = b.c"""
         names, scope = node.named_children, self.scopes[-1]
-        self._push(names)
         if names and self.page.name(names[0]) not in scope.own:
-            self.tasks.pop()
             scope.meanings[self.page.name(names[0])] = alias_meaning(node)
+            names = names[1:]
+        self._push(names)
 
     def _specifier(self, node: Node) -> None:
         """export { a as b }"""
@@ -294,6 +305,21 @@ _SPECIAL: dict[str, Callable[[Walk, Node], None]] = {
     "enum_assignment": Walk._enum_member,
     "export_statement": Walk._export,
 }
+
+
+def _places(data: bytes, names: Set[str], root: Node) -> list[int] | None:
+    """Where these names are written, also within longer words; None if it is not worth finding out."""
+    start, end = root.start_byte, root.end_byte
+    if len(names) > _SEARCHES or "" in names or data.find(b"\\u", start, end) >= 0:
+        return None
+    places = []
+    for name in names:
+        word = name.encode("utf-8", "surrogatepass")
+        at = data.find(word, start, end)
+        while at >= 0:
+            places.append(at)
+            at = data.find(word, at + len(word), end)
+    return sorted(places)
 
 
 def alias_meaning(alias: Node) -> str:

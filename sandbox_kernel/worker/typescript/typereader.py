@@ -18,7 +18,7 @@ _NOT_A_TYPE = frozenset(
     b"const let var function class extends implements return if else for while in instanceof as"
     b" satisfies is".split()
 )
-_FEW, _MANY = 6, 400
+_FEW, _SOME, _MANY = 6, 40, 400
 
 
 class TypeReader(TypeMembers):
@@ -191,8 +191,12 @@ class TypeReader(TypeMembers):
 
 def end_of_type(data: bytes, start: int) -> int | None:
     """The position behind the type that starts at a position, if it is not too long."""
-    tokens = Tokenizer(data).read_some(start, _MANY)
-    end = TypeReader(tokens).end_of_type(0)
+    for count in (_SOME, _MANY):
+        tokens = Tokenizer(data).read_some(start, count)
+        reader = TypeReader(tokens)
+        end = reader.end_of_type(0)
+        if not reader.ran_out:
+            break
     return None if end is None or end == _MANY else tokens[end - 1].end
 
 
