@@ -6,52 +6,15 @@ run of a fresh process in TypeScript beside the same in JavaScript.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 
-# A page as people write them; names differ from copy to copy.
-_PAGE = """
-/**
- * One thing that is kept in a store, under an id of its own.
- */
-export interface Item{n}<T = unknown> extends Record<string, unknown> {{
-  readonly id: string;
-  value: T | undefined;
-  tags?: ReadonlyArray<string>;
-}}
+from .work import typed_lines
 
-/** Keeps items by id, and finds them by any of their properties. */
-export class Store{n}<T extends Item{n}> {{
-  private readonly items = new Map<string, T>();
-  constructor(private readonly name: string, protected limit: number = 100) {{}}
-
-  /**
-   * Adds an item.
-   *
-   * @param item what to keep
-   * @param options whether an item of the same id may be replaced
-   */
-  add(item: T, options: {{ replace?: boolean }} = {{}}): this {{
-    if (this.items.has(item.id) && !options.replace) {{
-      throw new Error(`${{this.name}}: ${{item.id}} is there already`);
-    }}
-    this.items.set(item.id, item as T);
-    return this;
-  }}
-
-  // Linear, which is fine for the sizes we have.
-  find<K extends keyof T>(key: K, value: T[K]): T[] {{
-    return [...this.items.values()].filter((item: T): boolean => item[key] === value);
-  }}
-}}
-
-// What the rest of the program uses.
-const store{n} = new Store{n}<Item{n}<number>>("store").add({{ id: "a", value: {n} }});
-export const total{n}: number = store{n}.find("id", "a").reduce((sum, item) => sum + (item.value as number), 0)!;
-"""
 _FIRST_RUN = """
 import time
 start = time.perf_counter()
@@ -68,11 +31,6 @@ imported = time.perf_counter()
 warm()
 print(imported - start, time.perf_counter() - imported)
 """
-
-
-def typical(lines: int) -> str:
-    """About so many lines of ordinary TypeScript."""
-    return "".join(_PAGE.format(n=n) for n in range(lines // _PAGE.count("\n")))
 
 
 def best(call: Callable[[], object], times: int = 9) -> float:
@@ -94,9 +52,10 @@ def fresh(script: str) -> list[float]:
 def report_size() -> None:
     from sandbox_kernel.worker.typescript import prepare, warm
 
+    gc.disable()  # as in workers
     warm()
     for lines in (1_000, 2_000, 4_000, 8_000, 16_000):
-        source = typical(lines)
+        source = typed_lines(lines).body
         seconds = best(lambda source=source: prepare(source), 9 if lines < 5_000 else 3)
         print(
             f"{source.count(chr(10)):7,} lines  {seconds * 1e3:8.2f} ms  {seconds / lines * 1e6:6.2f} µs a line"

@@ -149,39 +149,91 @@ def source_of(kilobytes: int) -> Program:
     return Program("\n".join(lines), "1 + 1", 2)
 
 
-_TYPED_PART = """interface Item@ { id: number; name: string; tags?: readonly string[] }
-type Key@ = keyof Item@;
-class Store@<T extends Item@> {
-  private readonly items = new Map<number, T>();
-  constructor(readonly label: string = 'store @') {}
-  add(item: T): this { this.items.set(item.id, item as T); return this; }
-  get<K extends Key@>(id: number, key: K): Item@[K] | null { return this.items.get(id)?.[key]; }
+_TYPED_PAGE = """
+/**
+ * One thing that is kept in a store, under an id of its own.
+ */
+interface Item#<T = unknown> extends Record<string, unknown> {
+  readonly id: string;
+  value: T | undefined;
+  tags?: ReadonlyArray<string>;
 }
-const store@ = new Store@<Item@>().add({ id: @, name: `item ${@}` });
-const name@: string | undefined = store@.get(@, 'name')!;
-"""
-_PLAIN_PART = """
 
-class Store@ {
+/** Keeps items by id, and finds them by any of their properties. */
+class Store#<T extends Item#> {
+  private readonly items = new Map<string, T>();
+  constructor(private readonly name: string, protected limit: number = 100) {}
+
+  /**
+   * Adds an item.
+   *
+   * @param item what to keep
+   * @param options whether an item of the same id may be replaced
+   */
+  add(item: T, options: { replace?: boolean } = {}): this {
+    if (this.items.has(item.id) && !options.replace) {
+      throw new Error(`${this.name}: ${item.id} is there already`);
+    }
+    this.items.set(item.id, item as T);
+    return this;
+  }
+
+  // Linear, which is fine for the sizes we have.
+  find<K extends keyof T>(key: K, value: T[K]): T[] {
+    return [...this.items.values()].filter((item: T): boolean => item[key] === value);
+  }
+}
+
+// What the rest of the program uses.
+const store# = new Store#<Item#<number>>("store").add({ id: "a", value: # });
+const total#: number = store#.find("id", "a").reduce((sum, item) => sum + (item.value as number), 0)!;
+"""
+_PLAIN_PAGE = """
+/** Keeps items by id, and finds them by any of their properties. */
+class Store# {
   items = new Map();
-  constructor(label = 'store @') { this.label = label; }
-  add(item) { this.items.set(item.id, item); return this; }
-  get(id, key) { return this.items.get(id)?.[key]; }
+  constructor(name, limit = 100) {
+    this.name = name;
+    this.limit = limit;
+  }
+
+  /**
+   * Adds an item.
+   *
+   * @param item what to keep
+   * @param options whether an item of the same id may be replaced
+   */
+  add(item, options = {}) {
+    if (this.items.has(item.id) && !options.replace) {
+      throw new Error(`${this.name}: ${item.id} is there already`);
+    }
+    this.items.set(item.id, item);
+    return this;
+  }
+
+  // Linear, which is fine for the sizes we have.
+  find(key, value) {
+    return [...this.items.values()].filter((item) => item[key] === value);
+  }
 }
-const store@ = new Store@().add({ id: @, name: `item ${@}` });
-const name@ = store@.get(@, 'name');
+
+// What the rest of the program uses.
+const store# = new Store#("store").add({ id: "a", value: # });
+const total# = store#.find("id", "a").reduce((sum, item) => sum + item.value, 0);
 """
 
 
-def _parts(part: str, lines: int) -> str:
-    return "".join(part.replace("@", str(at)) for at in range(lines // 10))
+def _pages(page: str, lines: int) -> str:
+    """As many as make so many lines of TypeScript; names differ from one to the next."""
+    count = round(lines / _TYPED_PAGE.count("\n"))
+    return "".join(page.replace("#", str(at)) for at in range(count))
 
 
 def typed_lines(lines: int) -> Program:
-    """Typical TypeScript, ten lines at a time."""
-    return Program(_parts(_TYPED_PART, lines), "1 + 1", 2, language="typescript")
+    """TypeScript as people write it, with comments and with code that needs no types."""
+    return Program(_pages(_TYPED_PAGE, lines), "1 + 1", 2, language="typescript")
 
 
 def plain_lines(lines: int) -> Program:
     """The same program as JavaScript."""
-    return Program(_parts(_PLAIN_PART, lines), "1 + 1", 2)
+    return Program(_pages(_PLAIN_PAGE, lines), "1 + 1", 2)
