@@ -145,7 +145,7 @@ class Zygote:
 
     def _prepare(self) -> None:
         """In a worker that waits, and has the time."""
-        self._lockdown.claim(self._claims)
+        prefault.claim(self._claims)
         if self._rehearsal:
             with suppress(Exception):
                 self._rehearsal.rehearse_the_run()

@@ -24,8 +24,7 @@ from typing import Any
 
 from ..errors import IsolationError
 from ..wire.messages import FILTERED, PROCESS_ONLY
-from . import prefault
-from .quickjs import ffi
+from .quickjs import ffi, libc
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 4, 38, 22
 _PROT_EXEC = 4
@@ -86,8 +85,7 @@ class Lockdown:
     def __init__(self, kept_descriptor: int, parent: int, cpu_seconds: int) -> None:
         filtered = _IS_LINUX and os.uname().machine in _ARCHITECTURES
         self.level = FILTERED if filtered else PROCESS_ONLY
-        self._libc = ffi.dlopen(None)
-        self._libc.tzset()
+        libc.tzset()
         self._calls: list[Call] = [
             (setrlimit, (RLIMIT_NPROC, _NONE), None),
             # Beyond the first the kernel says why (SIGXCPU), beyond the second it only kills.
@@ -102,14 +100,14 @@ class Lockdown:
             (os.closerange, (254, 255), None),  # that many are never open
         ]
         if _IS_LINUX:
-            self._harmless_calls.append((self._libc.prctl, (_PR_SET_PDEATHSIG, 0, 0, 0, 0), 0))
+            self._harmless_calls.append((libc.prctl, (_PR_SET_PDEATHSIG, 0, 0, 0, 0), 0))
             self._calls += [
-                (self._libc.prctl, (_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), 0),
-                (self._libc.prctl, (_PR_SET_DUMPABLE, 0, 0, 0, 0), 0),
+                (libc.prctl, (_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0), 0),
+                (libc.prctl, (_PR_SET_DUMPABLE, 0, 0, 0, 0), 0),
                 (os.getppid, (), parent),  # or else it died before its death could be noticed
             ]
         if filtered:
-            self._calls.append((self._libc.prctl, (_PR_SET_SECCOMP, 2, self._filter(), 0, 0), 0))
+            self._calls.append((libc.prctl, (_PR_SET_SECCOMP, 2, self._filter(), 0, 0), 0))
 
     def _filter(self) -> int:
         """Where the kernel finds the program."""
@@ -123,7 +121,7 @@ class Lockdown:
         """Raises IsolationError if something is refused. What is given up here, forks lack too."""
         for limit in (RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_MEMLOCK):
             setrlimit(limit, _NONE)
-        if self.level == FILTERED and self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        if self.level == FILTERED and libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
             raise IsolationError("no-new-privileges was refused")
 
     def complete(self, *, for_real: bool = True) -> None:
@@ -131,6 +129,3 @@ class Lockdown:
         for function, args, expected in self._calls if for_real else self._harmless_calls:
             if function(*args) != expected:
                 raise IsolationError(f"{function} was refused (errno {ffi.errno})")
-
-    def claim(self, ranges: list[prefault.Range]) -> None:
-        prefault.claim(self._libc, ranges)

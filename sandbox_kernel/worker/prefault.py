@@ -11,9 +11,8 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any
 
-from .quickjs import ffi
+from .quickjs import ffi, libc
 
 _PAGE = 4096
 _PRESENT, _EXCLUSIVE = 1 << 63, 1 << 56
@@ -43,7 +42,7 @@ def learn(rehearse: Callable[[], object]) -> list[Range]:
     return ranges if sum(length for _, length in ranges) <= _MOST_PAGES * _PAGE else []
 
 
-def claim(libc: Any, ranges: list[Range]) -> None:
+def claim(ranges: list[Range]) -> None:
     """In a worker that waits for its job."""
     for start, length in ranges:
         libc.madvise(ffi.cast("void *", start), length, _MADV_POPULATE_WRITE)

@@ -24,6 +24,7 @@ _GLOBAL_ONLY_ONCE = 1 | 2  # configurable, writable
 _PENDING, _FULFILLED, _REJECTED = 0, 1, 2
 _STACK_BYTES = 1 << 20
 _COMPILER_BYTES = 1 << 20  # what the compiler's own runtime may take before a source counts
+_JOBS_AT_ONCE = 100
 _CONTEXT_WORDS = 160  # how far into a context the random generator's state is looked for
 
 # Every intrinsic but eval: no route into the compiler exists in a realm at all.
@@ -53,6 +54,10 @@ def _load() -> Any:
 
 
 C = _load()
+libc = ffi.dlopen(None)
+_EXECUTE_JOB = ffi.cast(
+    "int (*)(const void *, const void *)", ffi.addressof(C, "JS_ExecutePendingJob")
+)
 VERSION = ffi.string(C.JS_GetVersion()).decode()
 UNDEFINED = ffi.new("JSValue *", {"bits": 0, "tag": TAG_UNDEFINED})[0]
 _FALSE, _TRUE = (ffi.new("JSValue *", {"bits": bit, "tag": 1})[0] for bit in (0, 1))
@@ -162,6 +167,7 @@ class Context:
         self._size = ffi.new("size_t *")
         self._sizes = ffi.new("size_t[3]")
         self._job_context = ffi.new("JSContext **")
+        self._jobs_at_once = ffi.new("size_t *", _JOBS_AT_ONCE)
         self._words = ffi.cast("size_t *", self.runtime)
 
     # -- calls and values
@@ -388,12 +394,14 @@ class Context:
 
     # -- jobs and limits
 
-    def run_job(self) -> bool:
-        """One job of the microtask queue; whether there was one. Its exception is no concern."""
-        done = C.JS_ExecutePendingJob(self.runtime, self._job_context)
-        if done < 0:
-            C.JS_FreeValue(self.context, C.JS_GetException(self.context))
-        return bool(done)
+    def run_jobs(self) -> bool:
+        """Some of the microtask queue; whether there may be more. Exceptions are no concern.
+
+        C's `lfind` asks a function about one item after another until that says 0, which the one
+        that runs a job does when there is none: a loop without a crossing into C for every job.
+        """
+        job = self._job_context
+        return not libc.lfind(self.runtime, job, self._jobs_at_once, 0, _EXECUTE_JOB)
 
     def limit_heap(self, limit: int) -> None:
         C.JS_SetMemoryLimit(self.runtime, limit)

@@ -94,6 +94,7 @@ struct sock_fprog { unsigned short len; struct sock_filter *filter; };
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 void tzset(void);
 int madvise(void *, size_t, int);
+void *lfind(const void *, const void *, size_t *, size_t, int (*)(const void *, const void *));
 """
 
 

@@ -505,11 +505,11 @@ class Realm:
         self._own_promise = promise.bits
         self._rejections.pop(promise.bits, None)
         while True:
-            while js.run_job():
+            more = True
+            while more:
+                more = js.run_jobs()
                 if self._over_limit:
                     raise Failure("memory", "InternalError", "out of memory", engine=True)
-            if self._over_limit:
-                raise Failure("memory", "InternalError", "out of memory", engine=True)
             state = js.promise_state(promise)
             self._rejections.pop(promise.bits, None)
             if state == _REJECTED:
