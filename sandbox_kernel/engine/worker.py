@@ -14,6 +14,7 @@ from typing import Any
 from ..wire.control import Record
 
 _PEAK = re.compile(rb"VmPeak:\s*(\d+)")
+_LARGE = 1 << 30  # no worker is born with more
 _prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
 
 
@@ -47,9 +48,9 @@ class Worker:
 
     def limit_address_space(self, extra: int) -> None:
         """Set from outside before any source is sent: this much beyond what it was born with."""
-        if _prlimit is None or self._born_with is None:
+        if _prlimit is None:
             return
-        limit = self._born_with + extra
+        limit = (_LARGE if self._born_with is None else self._born_with) + extra
         try:
             _prlimit(self.pid, resource.RLIMIT_AS, (limit, limit))
         except (ProcessLookupError, PermissionError, ValueError):
