@@ -1,6 +1,9 @@
 // Host functions and promises inside the realm, guest functions and promises lent to the host.
 const SYNC = 0, ASYNC = 1, ONE_WAY = 2;
-const pending = newMap(); // keyOf(call or promise of the host) -> { resolve, reject }
+// Number of a call, or of a promise of the host -> { resolve, reject }. The engine's Map is slow for
+// numbers that follow each other, so they are spread.
+const pending = newMap();
+const SPREAD = 0x9E3779B1;
 const lent = newList(); // guest functions, by number
 let waiting = 0; // how many those are
 let lastCall = 0;
@@ -40,13 +43,8 @@ function callAtOnce(ident, call, text) {
 function pendingPromise(ident) {
   waiting++;
   return new PromiseConstructor((resolve, reject) => {
-    pending.set(keyOf(ident), { __proto__: null, resolve, reject });
+    pending.set(imul(ident, SPREAD), { __proto__: null, resolve, reject });
   });
-}
-
-// The engine's Map is slow for numbers that follow each other, and not for these.
-function keyOf(ident) {
-  return imul(ident, 0x9E3779B1);
 }
 
 // An answer of the host to an asynchronous call.
@@ -68,7 +66,7 @@ function settleAll(text) {
 
 // Or undefined, if it never was: of a value that the host refused in the end, a part may be answered.
 function noLongerPending(ident) {
-  const key = keyOf(ident);
+  const key = imul(ident, SPREAD);
   const promise = pending.get(key);
   if (promise === undefined) return undefined;
   pending.delete(key);
