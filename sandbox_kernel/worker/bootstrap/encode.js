@@ -21,9 +21,9 @@ function encodeOdd(value, path, lenient) {
   return columns === undefined ? 'T' + encodeTable(value, path, lenient) : 'C' + columns;
 }
 
-// JSON of arguments that are a few scalars, as most are, or undefined. Nothing of the guest's runs.
+// JSON of arguments that are not many and all scalars, as most are, or undefined. Nothing of the guest's runs.
 function scalarsJSON(args) {
-  if (args.length > A_FEW) return undefined;
+  if (args.length >= MANY) return undefined;
   let text = '[';
   for (let i = 0; i < args.length; i++) {
     const item = args[i];
@@ -34,7 +34,6 @@ function scalarsJSON(args) {
   attachments = undefined;
   return text + ']';
 }
-const A_FEW = 8;
 
 // JSON of a value that JSON says in full, or undefined; `butRows` is for those who have columns.
 function plainJSON(value, butRows) {
