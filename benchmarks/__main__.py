@@ -29,8 +29,9 @@ def main() -> None:
     drivers = [Driver(peer) for peer in present]
     try:
         found["table"] = measure.measure(drivers, rows, options.quick)
-        if not options.rows:
+        if {row.key for row in rows} >= floors.ROWS:
             found["limits"] = floors.measure(20 if options.quick else 200)
+        if not options.rows:
             found["curves"] = scaling.measure(drivers, options.quick)
     finally:
         for driver in drivers:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import socket
 import statistics
 import time
 from collections.abc import Callable
 
+Buffer = bytearray | mmap.mmap
+
 FLOORS = {
     "round trip": "one byte to another process and back over a socket pair",
-    "copy": "8 MB out of another process over a socket pair",
+    "copy": "8 MB out of another process over a socket pair, into memory used before",
+    "new": "the same, into new memory, as a result is",
     "fork": "fork of a bare Python process, its exit and its wait",
 }
+
+ROWS = {"fresh", "sync", "floats", "kept"}  # that these are the least of
 
 
 def measure(times: int = 200) -> dict[str, float]:
     """Seconds of each, the median."""
     return {
         "round trip": _with_child(_echo, lambda end: _ping(end, times * 10)),
-        "copy": _with_child(_pour, lambda end: _drink(end, max(3, times // 10))),
+        "copy": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _used(8_000_000))),
+        "new": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _new)),
         "fork": statistics.median(_fork() for _ in range(times)),
     }
 
@@ -64,10 +71,10 @@ def _pour(end: socket.socket) -> None:
         end.sendall(block)
 
 
-def _drink(end: socket.socket, times: int) -> float:
+def _drink(end: socket.socket, times: int, room_for: Callable[[int], Buffer]) -> float:
     taken = []
     for _ in range(times):
-        room = memoryview(bytearray(8_000_000))
+        room = memoryview(room_for(8_000_000))
         began = time.perf_counter()
         end.send(b"x")
         at = 0
@@ -75,6 +82,15 @@ def _drink(end: socket.socket, times: int) -> float:
             at += end.recv_into(room[at:])
         taken.append(time.perf_counter() - began)
     return statistics.median(taken)
+
+
+def _used(size: int) -> Callable[[int], Buffer]:
+    room = bytearray(b"x" * size)
+    return lambda _: room
+
+
+def _new(size: int) -> mmap.mmap:
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def _fork() -> float:

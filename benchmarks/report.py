@@ -243,13 +243,15 @@ def machine(limits: dict[str, float], table: dict[str, dict[str, Figure]]) -> st
         return table[key][OURS.name].middle if key in table else None
 
     out, kept = own("floats"), own("kept")
+    floats = (
+        "a million float64 out, beyond the run that makes and keeps them",
+        out - kept if out and kept and out > kept else None,
+        "ms",
+    )
     against = {
         "round trip": ("one synchronous bridge call", own("sync"), "µs"),
-        "copy": (
-            "a million float64 out, beyond the run that makes and keeps them",
-            out - kept if out and kept and out > kept else None,
-            "ms",
-        ),
+        "copy": floats,
+        "new": floats,
         "fork": ("one fresh trivial run", own("fresh"), "µs"),
     }
     lines = ["| the machine | takes | ours | takes | times |", "|---|---:|---|---:|---:|"]
