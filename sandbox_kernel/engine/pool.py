@@ -71,6 +71,7 @@ class WorkerPool:
         """From any thread; the run's conversation is held on `loop`'s own."""
         if self.require_isolation and not filters_system_calls():
             raise IsolationError("no system-call filter here, and the engine requires one")
+        self._wake_next()
         session_class, inside_a_run, limits_class = _parts()
         limits = limits_class(
             default_memory_bytes=self.default_memory_limit_bytes,
@@ -128,6 +129,12 @@ class WorkerPool:
         self.close()
 
     # -- handing out workers
+
+    def _wake_next(self) -> None:
+        """The spare that will get the next job, if it has slept: under load none sleeps for long."""
+        with self._lock:
+            if self._spares and len(self._spares) >= self.spares:
+                self._spares[0].wake()
 
     def _assign(self, session: Session) -> None:
         """A spare if there is one, the next forked worker otherwise."""

@@ -11,9 +11,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..wire import messages
 from ..wire.control import Record
+from ..wire.frame import pack
 
 _PEAK = re.compile(rb"VmPeak:\s*(\d+)")
+_WAKE = b"".join(pack(messages.WAKE))
 _LARGE = 1 << 30  # no worker is born with more
 _prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
 
@@ -32,6 +35,13 @@ class Worker:
         self._exit: Record | None = None
         self._killed = False
         self._on_exit: Callable[[Record], None] | None = None
+
+    def wake(self) -> None:
+        """Its job is about to follow: to wake up takes it as long as to write that takes us."""
+        try:
+            self.socket.send(_WAKE)
+        except OSError:
+            pass  # whoever sends the job will learn why
 
     def kill(self) -> None:
         with self._lock:

@@ -1,7 +1,8 @@
 """The protocol: what each kind of frame means, and its version.
 
     host → worker                          worker → host
-    RUN          the job                   READY         locked down; a = isolation level
+    WAKE         RUN is about to follow    READY         locked down; a = isolation level
+    RUN          the job
     RETURN       a = call: its value       REPORT        a value
     THROW        a = call: its error       LOG           [level, method, depth, time, args]
     PROMISE      a = call: settles later   CALL          a = call, b = bridge: arguments
@@ -22,9 +23,9 @@ have a promise already; both carry what JSON says. The worker never waits for mo
 
 from __future__ import annotations
 
-VERSION = 2
+VERSION = 3
 
-RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS = 1, 2, 3, 4, 5, 6
+RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE = 1, 2, 3, 4, 5, 6, 7
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Protocol
 
+from ..wire import messages
 from ..wire.frame import Buffer, Frame, FrameReader, pack
 
 _GATHER_BYTES = 1 << 16
@@ -93,8 +94,15 @@ class Channel:
         """Whether a message has arrived already, together with the last one."""
         return bool(self._arrived)
 
+    def receive_job(self) -> Frame:
+        """The first message, but for one that says that it is about to come."""
+        frame = self.receive()
+        while frame.kind == messages.WAKE:
+            frame = self.receive_answer()
+        return frame
+
     def receive_answer(self) -> Frame:
-        """The next message of the host, which is about to send one."""
+        """The next message of a host that is about to send one."""
         asked_at = monotonic()
         self.flush()
         while self._host_is_quick and not self._arrived and monotonic() < asked_at + _LOOK_SECONDS:

@@ -65,7 +65,7 @@ class Life:
         channel.flush()
         if not self._job.poll(_UNWANTED_MILLISECONDS):
             prepare()  # under load, throughput matters more
-        self._realm.run(channel.receive())
+        self._realm.run(channel.receive_job())
 
     def linger(self) -> None:
         """The host ends a worker when it has read what it said."""
@@ -83,7 +83,7 @@ class Life:
     def rehearse_the_run(self) -> None:
         """Once, in a worker, which has no socket but its host's."""
         self._channel.connect(_Stage())
-        self._realm.run(self._channel.receive())
+        self._realm.run(self._channel.receive_job())
 
 
 class _Stage:

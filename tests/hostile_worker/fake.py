@@ -77,6 +77,9 @@ class _Held(Worker):
         except OSError:
             pass
 
+    def limit_address_space(self, extra: int) -> None:
+        """It has none of its own."""
+
 
 class Impostor:
     """A backend whose workers follow `script`, which gets the Peer; then they hang up."""

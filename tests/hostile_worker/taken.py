@@ -35,7 +35,7 @@ class Taken(birth.Zygote):
         channel.connect(self._life.socket)
         self._lockdown.complete()
         channel.post(messages.READY, self._lockdown.level, messages.VERSION)
-        job = Order.unpack(bytes(channel.receive().text))
+        job = Order.unpack(bytes(channel.receive_job().text))
 
         def answer(value: Any) -> NoReturn:
             channel.post(messages.FINISHED, 0, 0, b"P" + json.dumps(value).encode())

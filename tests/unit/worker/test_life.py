@@ -41,6 +41,17 @@ def test_the_zygote_rehearses_a_whole_life() -> None:
     subprocess.run([sys.executable, "-c", REHEARSE], check=True, timeout=60)
 
 
+def test_a_worker_that_was_woken_for_nothing_goes_on_waiting(engine: Engine) -> None:
+    run_code("1", engine=engine).wait(20)
+    time.sleep(0.4)
+    (spare,) = engine._spares
+    for _ in range(3):
+        spare.wake()
+        time.sleep(0.05)
+    assert run_code("export default 1", engine=engine).wait(20).result == 1
+    assert spare not in engine._spares
+
+
 def test_a_run_that_was_rehearsed_finds_a_realm_that_nothing_has_run_in(engine: Engine) -> None:
     source = """
         const names = Object.getOwnPropertyNames(globalThis).sort().join();
