@@ -131,9 +131,9 @@ class WorkerPool:
     # -- handing out workers
 
     def _wake_next(self) -> None:
-        """The spare that will get the next job, if it has slept: under load none sleeps for long."""
+        """The spare that will get the next job, unless processors have better things to do."""
         with self._lock:
-            if self._spares and len(self._spares) >= self.spares:
+            if self._spares and len(self._spares) >= self.spares and not self._active:
                 self._spares[0].wake()
 
     def _assign(self, session: Session) -> None:
