@@ -122,12 +122,17 @@ def parents(root: Node, kinds: frozenset[str], below: Iterable[Node]) -> dict[in
     while tasks:
         node = tasks.pop()
         for child in node.named_children:
-            following = bisect_left(places, child.start_byte)
-            if following < len(places) and places[following] < child.end_byte:
+            if holds_any(child, places):
                 tasks.append(child)
                 if child.type in kinds:
                     found[child.id] = node
     return found
+
+
+def holds_any(node: Node, places: list[int]) -> bool:
+    """Whether one of these places, which are in order, lies in a node."""
+    following = bisect_left(places, node.start_byte)
+    return following < len(places) and places[following] < node.end_byte
 
 
 def is_whole(node: Node, data: bytes) -> bool:

@@ -7,15 +7,15 @@ by something closer. The walk keeps its own stack, so depth costs memory and nev
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
 from .blank import Page
+from .grammar import holds_any
 
-_SEARCHES = 40
+_SEARCHES, _PLACES = 40, 1 << 16
 FREE: Final = "<free>"
 """Bound by nothing that was walked."""
 LOCAL: Final = "<local>"
@@ -152,10 +152,7 @@ class Walk:
 
     def _is_mentioned_in(self, node: Node) -> bool:
         """Whether one of the names may stand there: the rest need not be walked."""
-        if self.places is None:
-            return True
-        following = bisect_left(self.places, node.start_byte)
-        return following < len(self.places) and self.places[following] < node.end_byte
+        return self.places is None or holds_any(node, self.places)
 
     def _declare(self, node: Node | None, scope: _Scope) -> None:
         if node is None:
@@ -319,6 +316,8 @@ def _places(data: bytes, names: Set[str], root: Node) -> list[int] | None:
         while at >= 0:
             places.append(at)
             at = data.find(word, at + len(word), end)
+            if len(places) > _PLACES:
+                return None
     return sorted(places)
 
 
