@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 Buffer = bytearray | mmap.mmap
+_SIZE = 8_000_000
 
 FLOORS = {
     "round trip": "one byte to another process and back over a socket pair",
@@ -25,7 +26,7 @@ def measure(times: int = 200) -> dict[str, float]:
     """Seconds of each, the median."""
     return {
         "round trip": _with_child(_echo, lambda end: _ping(end, times * 10)),
-        "copy": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _used(8_000_000))),
+        "copy": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _used())),
         "new": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _new)),
         "fork": statistics.median(_fork() for _ in range(times)),
     }
@@ -66,31 +67,31 @@ def _ping(end: socket.socket, times: int) -> float:
 
 
 def _pour(end: socket.socket) -> None:
-    block = bytes(8_000_000)
+    block = bytes(_SIZE)
     while end.recv(1):
         end.sendall(block)
 
 
-def _drink(end: socket.socket, times: int, room_for: Callable[[int], Buffer]) -> float:
+def _drink(end: socket.socket, times: int, room: Callable[[], Buffer]) -> float:
     taken = []
     for _ in range(times):
-        room = memoryview(room_for(8_000_000))
+        into = memoryview(room())
         began = time.perf_counter()
         end.send(b"x")
         at = 0
-        while at < len(room):
-            at += end.recv_into(room[at:])
+        while at < len(into):
+            at += end.recv_into(into[at:])
         taken.append(time.perf_counter() - began)
     return statistics.median(taken)
 
 
-def _used(size: int) -> Callable[[int], Buffer]:
-    room = bytearray(b"x" * size)
-    return lambda _: room
+def _used() -> Callable[[], Buffer]:
+    room = bytearray(b"x" * _SIZE)
+    return lambda: room
 
 
-def _new(size: int) -> mmap.mmap:
-    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+def _new() -> Buffer:
+    return mmap.mmap(-1, _SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def _fork() -> float:

@@ -28,10 +28,11 @@ _JIT = "V8 compiles to machine code; QuickJS interprets bytecode"
 _TWO_PYTHONS = "one native program to start; ours imports packages and starts a second Python"
 _BINARY = "a small native program; ours has a Python interpreter around the engine"
 _NATIVE = "values are encoded by native code; ours are walked by interpreted JavaScript first"
+_IN_MEMORY = "a realm in the host's own memory needs no message to another process and back"
 _WHY_IN_PROCESS = {
-    "fresh": "a realm in the host's own memory needs no message to another process and back",
-    "rested": "a realm in the host's own memory needs no message to another process and back",
-    "fresh-ts": "a realm in the host's own memory needs no message to another process and back",
+    "fresh": _IN_MEMORY,
+    "rested": _IN_MEMORY,
+    "fresh-ts": _IN_MEMORY,
     "cold": "no second process to start before the first result",
     "cold-ts": "no second process to start before the first result",
     "compute": _JIT,

@@ -22,6 +22,7 @@ from ..wire.values import encode, encode_error, error_identity
 # for as long as the guest is as quick as that.
 _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
+_ONE_OF_CALLS = [int, int, list]
 
 
 class Guest(Protocol):
@@ -76,11 +77,9 @@ class Calls:
         if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
             raise ProtocolError("calls that are no list of a few")
         for call in calls:
-            if type(call) is not list or len(call) != 3:
+            if type(call) is not list or list(map(type, call)) != _ONE_OF_CALLS:
                 raise ProtocolError("calls that are no list of numbers and arguments")
             number, bridge, args = call
-            if type(number) is not int or type(bridge) is not int:
-                raise ProtocolError("calls that are no list of numbers and arguments")
             self.make(number, bridge, args, weight // len(calls))
 
     def make(self, call: int, bridge: int, args: Any, weight: int) -> None:

@@ -9,14 +9,13 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ..wire import messages
 from ..wire.control import Record
-from ..wire.frame import pack
 
 _PEAK = re.compile(rb"VmPeak:\s*(\d+)")
-_WAKE = b"".join(pack(messages.WAKE))
 _LARGE = 1 << 30  # no worker is born with more
 _prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
 
@@ -39,7 +38,7 @@ class Worker:
     def wake(self) -> None:
         """Its job is about to follow: to wake up takes it as long as to write that takes us."""
         try:
-            self.socket.send(_WAKE)
+            self.socket.send(_wake_message())
         except OSError:
             pass  # whoever sends the job will learn why
 
@@ -115,6 +114,13 @@ class Worker:
         if self._status_descriptor >= 0:
             os.close(self._status_descriptor)
             self._status_descriptor = -1
+
+
+@cache
+def _wake_message() -> bytes:
+    from ..wire.frame import pack  # not before the first zygote is sent for
+
+    return b"".join(pack(messages.WAKE))
 
 
 def _open(path: str) -> int:

@@ -6,6 +6,7 @@ import gc
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import psutil
@@ -15,11 +16,15 @@ from sandbox_kernel.engine import Engine
 from sandbox_kernel.engine.pool import WorkerPool
 
 
+def _has_its_spares(pool: WorkerPool) -> bool:
+    return len(pool._spares) >= pool.spares
+
+
 def descriptors(*engines: WorkerPool) -> int:
     """Of this process, when these engines, and the one that nobody names, have all their spares."""
     for pool in (WorkerPool._shared, *engines):
         if pool is not None and pool._zygote is not None:
-            until(lambda pool=pool: len(pool._spares) >= pool.spares, 5)  # type: ignore[misc]
+            until(partial(_has_its_spares, pool), 5)
     return len(os.listdir("/proc/self/fd"))
 
 

@@ -12,7 +12,7 @@ from . import refuse
 from .blank import Page, Span
 from .grammar import Found
 from .module_names import ModuleNames, imported_names, is_type_only, specifier_name
-from .scopes import FREE, alias_meaning, uses
+from .scopes import FREE, SEARCHES, alias_meaning, uses, written
 
 _WORD_BYTE = frozenset(
     b"_$\\0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,7 +25,6 @@ _BINDING_PARENTS = frozenset(
     " generator_function_declaration function_expression generator_function internal_module module"
     " nested_identifier import_alias arrow_function catch_clause for_in_statement".split()
 )
-_SEARCHES = 40
 _LOOKS = 400
 _CONTESTED_KINDS = frozenset(("type_identifier", "shorthand_property_identifier_pattern"))
 
@@ -208,7 +207,7 @@ class Occurrences:
         """Names that are certainly used, and names that are declared more than once: scopes must decide these."""
         used: set[str] = set()
         contested: set[str] = set()
-        if b"\\u" in self.page.data or len(self.names) > _SEARCHES:
+        if b"\\u" in self.page.data or len(self.names) > SEARCHES:
             return set(), set(self.names)
         for name in self.names:
             verdicts = self._verdicts(name.encode("utf-8", "surrogatepass"))
@@ -221,15 +220,13 @@ class Occurrences:
     def _verdicts(self, name: bytes) -> set[str]:
         verdicts = set()
         data, size = self.page.data, len(name)
-        at = data.find(name)
-        while at >= 0:
+        for at in written(data, name, 0, len(data)):
             # Nothing is declared where a dot follows.
             is_known = "use" in verdicts and data[at + size : at + size + 1] == b"."
             if not is_known and self._is_word(at, at + size):
                 verdicts.add(self._verdict(at, at + size))
                 if "binding" in verdicts:
                     break
-            at = data.find(name, at + size)
         return verdicts - {""}
 
     def _is_word(self, start: int, end: int) -> bool:

@@ -7,7 +7,7 @@ by something closer. The walk keeps its own stack, so depth costs memory and nev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from tree_sitter import Node
@@ -15,7 +15,8 @@ from tree_sitter import Node
 from .blank import Page
 from .grammar import holds_any
 
-_SEARCHES, _PLACES = 40, 1 << 16
+SEARCHES = 40  # names, up to which it is quicker to look for them in the text first
+_PLACES = 1 << 16
 FREE: Final = "<free>"
 """Bound by nothing that was walked."""
 LOCAL: Final = "<local>"
@@ -307,18 +308,23 @@ _SPECIAL: dict[str, Callable[[Walk, Node], None]] = {
 def _places(data: bytes, names: Set[str], root: Node) -> list[int] | None:
     """Where these names are written, also within longer words; None if it is not worth finding out."""
     start, end = root.start_byte, root.end_byte
-    if len(names) > _SEARCHES or "" in names or data.find(b"\\u", start, end) >= 0:
+    if len(names) > SEARCHES or "" in names or data.find(b"\\u", start, end) >= 0:
         return None
     places = []
     for name in names:
-        word = name.encode("utf-8", "surrogatepass")
-        at = data.find(word, start, end)
-        while at >= 0:
+        for at in written(data, name.encode("utf-8", "surrogatepass"), start, end):
             places.append(at)
-            at = data.find(word, at + len(word), end)
             if len(places) > _PLACES:
                 return None
     return sorted(places)
+
+
+def written(data: bytes, name: bytes, start: int, end: int) -> Iterator[int]:
+    """Where a name is written, also within longer words."""
+    at = data.find(name, start, end)
+    while at >= 0:
+        yield at
+        at = data.find(name, at + len(name), end)
 
 
 def alias_meaning(alias: Node) -> str:

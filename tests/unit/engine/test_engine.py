@@ -359,7 +359,8 @@ def test_descriptors_that_the_host_lets_children_have_are_closed() -> None:
             assert until(lambda: engine._spares)
             spare = engine._spares[0].pid
             assert until(lambda: len(os.listdir(f"/proc/{spare}/fd")) == 1)
-            assert str(high) not in os.listdir(f"/proc/{engine._zygote.pid}/fd")  # type: ignore[union-attr]
+            assert engine._zygote is not None
+            assert str(high) not in os.listdir(f"/proc/{engine._zygote.pid}/fd")
     finally:
         for descriptor in (reading, writing, high):
             os.close(descriptor)
