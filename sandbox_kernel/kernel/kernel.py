@@ -233,7 +233,7 @@ class SandboxKernel(Kernel):
             return None
         try:
             _, frames = self.session.feed_identities(msg, copy=False)
-            return self.session.deserialize(frames, content=False, copy=False)["header"]  # type: ignore[no-any-return]
+            return self.session.deserialize(frames, content=False, copy=False)["header"]  # type: ignore[no-any-return]  # as Jupyter's messages are
         except Exception:
             return None  # no message; ipykernel logs it
 
@@ -241,7 +241,7 @@ class SandboxKernel(Kernel):
 def _tell_states(channel: Any, opened: dict[str, Any]) -> None:
     """A page that was loaded again wants the state of every widget."""
     # Slow to import, and a notebook may never show a view.
-    from ipywidgets import Widget  # type: ignore[import-untyped]
+    from ipywidgets import Widget  # type: ignore[import-untyped]  # it has no types
 
     Widget.handle_control_comm_opened(channel, opened)
 

@@ -57,7 +57,7 @@ class RunningCell:
         if self.stopped_by is not None:
             self._work.cancel()
         try:
-            return await self._work  # type: ignore[no-any-return]
+            return await self._work  # type: ignore[no-any-return]  # a task of anything
         finally:
             self._work = None
 

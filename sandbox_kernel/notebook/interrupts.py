@@ -89,7 +89,7 @@ class _Guarded(Awaitable[T]):
                 else:
                     waiting = self._guard.call(_advance, steps, value)
             except StopIteration as end:
-                return end.value  # type: ignore[no-any-return]
+                return end.value  # type: ignore[no-any-return]  # of the coroutine, whatever it is
             value, error = None, None
             try:
                 value = yield waiting

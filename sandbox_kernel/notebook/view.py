@@ -194,7 +194,7 @@ def publish_by_kernel(bundle: dict[str, Any], display_id: str, update: bool) -> 
     from ipykernel.kernelbase import Kernel
 
     kernel = Kernel.instance()
-    kernel.send_response(  # type: ignore[no-untyped-call]
+    kernel.send_response(  # type: ignore[no-untyped-call]  # ipykernel's
         kernel.iopub_socket,
         "update_display_data" if update else "display_data",
         {"data": bundle, "metadata": {}, "transient": {"display_id": display_id}},

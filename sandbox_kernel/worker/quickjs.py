@@ -203,7 +203,7 @@ class Context:
             raise GuestThrew(C.JS_GetException(self.context))
         data = ffi.buffer(pointer, self._size[0])[:]
         C.JS_FreeCString(self.context, pointer)
-        return data  # type: ignore[no-any-return]
+        return data  # type: ignore[no-any-return]  # bytes, as cffi's buffers give
 
     def string(self, data: bytes) -> Value:
         return self._checked(C.JS_NewStringLen(self.context, data, len(data)))
@@ -463,4 +463,4 @@ def _die(*failure: Any) -> NoReturn:
 
 
 def _c_text(pointer: Any) -> str:
-    return ffi.string(pointer).decode("utf-8", "surrogatepass")  # type: ignore[no-any-return]
+    return ffi.string(pointer).decode("utf-8", "surrogatepass")  # type: ignore[no-any-return]  # cffi is untyped

@@ -100,10 +100,10 @@ def test_hostile_strings_do_nothing_but_show_as_text(
 def _look_everywhere(view: object) -> None:
     """Open every tab and every item, and go over it with the pointer."""
     for name in ("Reports", "Table", "Console"):
-        tab = view.get_by_role("tab", name=name)  # type: ignore[attr-defined]
+        tab = view.get_by_role("tab", name=name)  # type: ignore[attr-defined]  # a locator
         if tab.is_visible():
             tab.click()
-            view.evaluate(_OPEN_AND_HOVER)  # type: ignore[attr-defined]
+            view.evaluate(_OPEN_AND_HOVER)  # type: ignore[attr-defined]  # a locator
 
 
 _OPEN_AND_HOVER = """(view) => {

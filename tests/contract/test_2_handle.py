@@ -167,7 +167,7 @@ async def test_2_2_reports_are_a_live_append_only_view() -> None:
     assert list(seen) == [1, 2]
     assert not hasattr(seen, "append")
     with pytest.raises(TypeError):
-        seen[0] = 9  # type: ignore[index]
+        seen[0] = 9  # type: ignore[index]  # which is what must fail
     proceed.set()
     result = await run
     assert list(seen) == result.reports == [1, 2, 3]

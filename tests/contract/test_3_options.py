@@ -54,7 +54,7 @@ def test_3_a_bad_option_raises_at_once_and_names_the_offender(
 
 def test_3_a_source_that_is_no_text_raises_at_once() -> None:
     with pytest.raises(TypeError, match="source must be a string, not bytes"):
-        run_code(b"export default 1")  # type: ignore[arg-type]
+        run_code(b"export default 1")  # type: ignore[arg-type]  # which is what must fail
 
 
 def test_3_an_option_given_in_both_spellings_raises() -> None:

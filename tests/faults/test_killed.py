@@ -126,7 +126,7 @@ def test_the_zygote_again_and_again(engine: Engine) -> None:
     for _ in range(5):
         killed = engine._zygote
         os.kill(killed.pid, signal.SIGKILL)
-        assert until(lambda: engine._zygote is not killed)  # noqa: B023
+        assert until(lambda: engine._zygote is not killed)  # noqa: B023  # called before the next turn
         assert works(engine)
     assert until(lambda: descriptors(engine) <= before + 4)
 
@@ -195,5 +195,5 @@ def test_the_host_leaves_no_process_behind(number: signal.Signals) -> None:
     assert len(family) >= 4
     host.send_signal(number)
     host.wait(30)
-    gone = lambda p: not p.is_running() or p.status() == psutil.STATUS_ZOMBIE  # noqa: E731
+    gone = lambda p: not p.is_running() or p.status() == psutil.STATUS_ZOMBIE  # noqa: E731  # it is used right below
     assert until(lambda: all(gone(process) for process in family))

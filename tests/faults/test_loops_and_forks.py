@@ -124,9 +124,9 @@ def test_a_clock_that_jumps() -> None:
         good = [
             await run_code("report(1); export default 1", report=lambda v: None) for _ in range(20)
         ]
-        while crash._active is None or crash._active._worker is None:  # type: ignore[attr-defined]
+        while crash._active is None or crash._active._worker is None:  # type: ignore[attr-defined]  # a Session
             await asyncio.sleep(0)
-        os.kill(crash._active._worker.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        os.kill(crash._active._worker.pid, signal.SIGKILL)  # type: ignore[attr-defined]  # a Session
         return [*good, await crash]
 
     with asyncio.Runner(loop_factory=Jumpy) as runner:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]
+import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]  # optional, and untyped
 
 with atheris.instrument_imports(include=["sandbox_kernel.wire"]):
     from sandbox_kernel.errors import ProtocolError

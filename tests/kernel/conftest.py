@@ -73,7 +73,7 @@ class Client:
 
     @property
     def pid(self) -> int:
-        pid = self.manager.provisioner.pid  # type: ignore[union-attr]
+        pid = self.manager.provisioner.pid  # type: ignore[union-attr]  # it is started
         assert pid is not None
         return pid
 

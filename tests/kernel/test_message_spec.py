@@ -20,22 +20,22 @@ class TestMessageSpec(jupyter_kernel_test.KernelTests):
     code_generate_error = "throw new Error('no')"
     code_inspect_sample = "Math.max"
 
-    code_execute_result = [  # noqa: RUF012
+    code_execute_result = [  # noqa: RUF012  # as jupyter_kernel_test has it
         {"code": "6 * 7", "result": "42"},
         {"code": "export default { a: 1 }", "result": "{ a: 1 }"},
         {"code": "export default [1]", "mime": "application/json"},
     ]
-    code_display_data: list[dict[str, Any]] = [  # noqa: RUF012
+    code_display_data: list[dict[str, Any]] = [  # noqa: RUF012  # as jupyter_kernel_test has it
         {"code": "export default [{ a: 1 }, { a: 2 }]", "mime": "text/plain"}
     ]
 
-    completion_samples = [  # noqa: RUF012
+    completion_samples = [  # noqa: RUF012  # as jupyter_kernel_test has it
         {"text": "Math.flo", "matches": {"floor"}},
         {"text": "%doc", "matches": {"%doctor"}},
     ]
-    complete_code_samples = ["1", "const a = 1", "function f() { return 1 }", "%help"]  # noqa: RUF012
-    incomplete_code_samples = ["const a =", "f(", "`open", "if (x) {"]  # noqa: RUF012
-    invalid_code_samples = ["f(]", "'open", "%nothing"]  # noqa: RUF012
+    complete_code_samples = ["1", "const a = 1", "function f() { return 1 }", "%help"]  # noqa: RUF012  # as jupyter_kernel_test has it
+    incomplete_code_samples = ["const a =", "f(", "`open", "if (x) {"]  # noqa: RUF012  # as jupyter_kernel_test has it
+    invalid_code_samples = ["f(]", "'open", "%nothing"]  # noqa: RUF012  # as jupyter_kernel_test has it
 
     code_history_pattern = "6 ?*"
     supported_history_operations = ("tail", "range", "search")
