@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from time import perf_counter
 from typing import Any, overload
 
+from . import loops
 from .contract import CodeExecutionLog, CodeExecutionResult
-from .engine import threads
 from .engine.job import ActiveRun, Backend, Job, Outcome
 
 
@@ -61,11 +61,11 @@ class CodeExecution:
         self._settled_wakers: list[Callable[[], None]] = []
         self._active: ActiveRun | None = None
         self._reason: tuple[str | None] | None = None
-        self._thread: threads.LoopThread | None = None
+        self._thread: loops.LoopThread | None = None
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self._thread = threads.borrow()
+            self._thread = loops.borrow()
             loop = self._thread.loop
         try:
             active = backend.start(job, self, loop)
@@ -190,7 +190,7 @@ class CodeExecution:
     def _give_back_thread(self) -> None:
         thread, self._thread = self._thread, None
         if thread is not None:
-            threads.give_back(thread)
+            loops.give_back(thread)
 
     def _wake_when_settled(self, wake: Callable[[], None]) -> None:
         with self._lock:
@@ -209,7 +209,7 @@ def _waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Cal
 
     def wake() -> None:
         try:
-            threads.on_loop(loop, resolve)
+            loops.on_loop(loop, resolve)
         except RuntimeError:
             pass  # it is closed
 

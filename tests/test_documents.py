@@ -20,7 +20,7 @@ from jupyter_client.manager import KernelManager
 import sandbox_kernel
 from sandbox_kernel import errors
 from sandbox_kernel.contract import STATUSES, CodeExecutionOptions
-from sandbox_kernel.notebook.magics import OPTIONS
+from sandbox_kernel.notebook.options.grammar import OPTIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]

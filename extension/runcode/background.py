@@ -69,4 +69,4 @@ def _tell(job: Job, result: CodeExecutionResult) -> None:
     """There is no cell left to fail, so a failure is told on stderr."""
     error = job.finish(result)
     if error is not None and result.status != "terminated":
-        sys.stderr.write("\n".join(error.failure.traceback) + "\n")
+        sys.stderr.write("\n".join(error.traceback.lines) + "\n")

@@ -16,10 +16,10 @@ from IPython.core.completer import SimpleCompletion, context_matcher
 
 from sandbox_kernel.contract import is_exportable_from_python
 from sandbox_kernel.errors import SandboxError
-from sandbox_kernel.notebook.completion import Lent, code_matches, fitting
-from sandbox_kernel.notebook.intrinsics import Intrinsic, Intrinsics
-from sandbox_kernel.notebook.magics import Source, parse_options
-from sandbox_kernel.notebook.scan import KEYWORDS
+from sandbox_kernel.notebook.assist.completion import Lent, code_matches, fitting
+from sandbox_kernel.notebook.assist.intrinsics import Intrinsic, Intrinsics
+from sandbox_kernel.notebook.assist.scan import KEYWORDS
+from sandbox_kernel.notebook.options.grammar import Source, parse_options
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult

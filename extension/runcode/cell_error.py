@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
-from sandbox_kernel.notebook.clean import clean
-from sandbox_kernel.notebook.failure import Failure
+from sandbox_kernel.notebook.show.clean import clean
+from sandbox_kernel.notebook.show.traceback import Traceback
 
 
 class CellError(Exception):
@@ -15,22 +15,22 @@ class CellError(Exception):
     the name of its class: so each is of a class named like the guest's error.
     """
 
-    def __init__(self, failure: Failure, result: CodeExecutionResult | None = None) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, traceback: Traceback, result: CodeExecutionResult | None = None) -> None:
+        super().__init__(traceback.message)
+        self.traceback = traceback
         self.result = result
 
     def _render_traceback_(self) -> list[str]:
-        return self.failure.traceback
+        return self.traceback.lines
 
 
-def cell_error(failure: Failure, result: CodeExecutionResult | None = None) -> CellError:
-    kind: type[CellError] = type(failure.name, (CellError,), {})
-    return kind(failure, result)
+def cell_error(traceback: Traceback, result: CodeExecutionResult | None = None) -> CellError:
+    kind: type[CellError] = type(traceback.name, (CellError,), {})
+    return kind(traceback, result)
 
 
 def refusal(error: SandboxError) -> CellError:
     """An error of ours before anything ran: a wrong option, a value that cannot cross."""
     name, message = type(error).__name__, clean(str(error))
     title = "Error in a magic" if isinstance(error, OptionError) else name
-    return cell_error(Failure(name, message, [f"{title}: {message}"]))
+    return cell_error(Traceback(name, message, [f"{title}: {message}"]))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import TryNext
 
-from sandbox_kernel.notebook.magics import Option
-from sandbox_kernel.notebook.option_help import complete_options
+from sandbox_kernel.notebook.options.grammar import Option
+from sandbox_kernel.notebook.options.help import complete_options
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.execution import CodeExecution
-from sandbox_kernel.notebook.failure import Scene, failure_of
 from sandbox_kernel.notebook.interrupts import Guard, bind, guarded
-from sandbox_kernel.notebook.magics import CellOptions
-from sandbox_kernel.notebook.show import console_line
+from sandbox_kernel.notebook.options.grammar import CellOptions
+from sandbox_kernel.notebook.show.output import console_line
+from sandbox_kernel.notebook.show.traceback import Scene, traceback_of
 from sandbox_kernel.run import run_cell
 
 from .cell_error import CellError, cell_error
 from .output import Reports
 
 if TYPE_CHECKING:
-    from sandbox_kernel.notebook.view import RunView
+    from sandbox_kernel.notebook.view.run_view import RunView
 
 
 class Job:
@@ -104,7 +104,7 @@ class Job:
             self._view.finish_now(result)
         if result.status == "success":
             return None
-        return cell_error(failure_of(result, self._scene), result)
+        return cell_error(traceback_of(result, self._scene), result)
 
 
 def _nothing() -> None:

@@ -11,8 +11,8 @@ from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class
 from sandbox_kernel.contract import CodeExecutionOptions, CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
 from sandbox_kernel.execution import CodeExecution
-from sandbox_kernel.notebook.magics import parse_options
-from sandbox_kernel.notebook.option_help import options_help
+from sandbox_kernel.notebook.options.grammar import parse_options
+from sandbox_kernel.notebook.options.help import options_help
 
 from .background import in_a_thread, on_this_loop
 from .cell_error import refusal

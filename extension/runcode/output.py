@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sandbox_kernel.contract import CodeExecutionResult
-from sandbox_kernel.notebook.clean import clean
-from sandbox_kernel.notebook.show import mimebundle, show, tree_metadata
-from sandbox_kernel.notebook.table import records_table
-from sandbox_kernel.notebook.view import RunView, Watchable
+from sandbox_kernel.notebook.show.clean import clean
+from sandbox_kernel.notebook.show.output import mimebundle, show, tree_metadata
+from sandbox_kernel.notebook.show.table import records_table
+from sandbox_kernel.notebook.view.run_view import RunView, Watchable
 from sandbox_kernel.values import Undefined
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox_kernel.contract import is_exportable_from_python
 from sandbox_kernel.errors import OptionError
-from sandbox_kernel.notebook.magics import Source, nearest
+from sandbox_kernel.notebook.options.grammar import Source, nearest
 from sandbox_kernel.values import GuestFunction, JSMap, JSSet, Undefined
 
 _VALUES = (

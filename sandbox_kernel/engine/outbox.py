@@ -6,9 +6,9 @@ import asyncio
 import socket
 from collections.abc import Callable
 
+from ..loops import on_loop
 from ..wire import messages
 from ..wire.frame import Buffer, pack
-from .threads import on_loop
 
 # Answers that leave as one frame are in the guest's heap all at once: few are, and none is large.
 _MOST_ANSWERS, _MOST_BYTES, _LARGE = 1024, 1 << 16, 1 << 12

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from ..errors import EngineClosedError, IsolationError
 from ..wire.messages import FILTERED, PROCESS_ONLY
 from .worker import Worker
-from .zygote import Zygote, filters_system_calls
+from .zygote import ZygoteProcess, filters_system_calls
 
 if TYPE_CHECKING:
     import asyncio
     from contextvars import ContextVar
 
+    from .conversation import Conversation
     from .job import ActiveRun, Job, Listener
     from .limits import Limits
-    from .session import Session
 
 _MAX_ZYGOTE_FAILURES = 3
 
@@ -54,13 +54,15 @@ class WorkerPool:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._zygote: Zygote | None = None
+        self._zygote: ZygoteProcess | None = None
         self._zygote_failures = 0
         self._spares: deque[Worker] = deque()
-        self._queue: deque[Session] = deque()  # beyond the concurrency limit
-        self._waiting: deque[Session] = deque()  # for a worker to be forked
-        self._active: set[Session] = set()
-        self._given: dict[Session, Worker] = {}  # forked for a session, on its way to its loop
+        self._queue: deque[Conversation] = deque()  # beyond the concurrency limit
+        self._waiting: deque[Conversation] = deque()  # for a worker to be forked
+        self._active: set[Conversation] = set()
+        self._given: dict[
+            Conversation, Worker
+        ] = {}  # forked for a conversation, on its way to its loop
         self._closed = False
         self._heir: WorkerPool | None = None  # who has taken over
         _pools.add(self)
@@ -72,7 +74,7 @@ class WorkerPool:
         if self.require_isolation and not filters_system_calls():
             raise IsolationError("no system-call filter here, and the engine requires one")
         self._wake_next()
-        session_class, inside_a_run, limits_class = _parts()
+        conversation_class, inside_a_run, limits_class = _parts()
         limits = limits_class(
             default_memory_bytes=self.default_memory_limit_bytes,
             output_bytes=self.output_bytes,
@@ -81,18 +83,18 @@ class WorkerPool:
             calls_in_flight=self.calls_in_flight,
             isolation=FILTERED if self.require_isolation else PROCESS_ONLY,
         )
-        session = session_class(job, listener, loop, limits, self._session_ended)
+        conversation = conversation_class(job, listener, loop, limits, self._conversation_ended)
         with self._lock:
             if self._closed:
                 raise EngineClosedError("the engine is closed")
             self._drop_orphans()
             # One that a bridge started must not wait for the run that waits for it.
             if len(self._active) >= self.concurrency and not inside_a_run.get():
-                self._queue.append(session)
-                return session
-            self._active.add(session)
-        self._assign(session)
-        return session
+                self._queue.append(conversation)
+                return conversation
+            self._active.add(conversation)
+        self._assign(conversation)
+        return conversation
 
     def warm_up(self) -> None:
         """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""
@@ -108,14 +110,14 @@ class WorkerPool:
         """Ends every run and every process; leaves no zombie and no descriptor. Idempotent."""
         with self._lock:
             self._closed = True
-            sessions = [*self._queue, *self._waiting, *self._active]
+            conversations = [*self._queue, *self._waiting, *self._active]
             spares, zygote = list(self._spares), self._zygote
             self._spares.clear()
             self._queue.clear()
             self._waiting.clear()
             self._zygote = None
-        for session in sessions:
-            session.abandon("the engine was closed")
+        for conversation in conversations:
+            conversation.abandon("the engine was closed")
         for worker in spares:
             worker.close()
         if zygote is not None:
@@ -136,30 +138,30 @@ class WorkerPool:
             if self._spares and len(self._spares) >= self.spares and not self._active:
                 self._spares[0].wake()
 
-    def _assign(self, session: Session) -> None:
+    def _assign(self, conversation: Conversation) -> None:
         """A spare if there is one, the next forked worker otherwise."""
         if self._heir is not None:
-            self._heir._assign(session)
+            self._heir._assign(conversation)
             return
         while True:
             with self._lock:
                 if not self._spares:
-                    self._waiting.append(session)
+                    self._waiting.append(conversation)
                     problem = self._refill()
                     break
                 worker = self._spares.popleft()
-            if session.attach(worker):
+            if conversation.attach(worker):
                 with self._lock:
                     self._refill()
                 return
             worker.close()
-            if session not in self._active:
+            if conversation not in self._active:
                 return
         if problem is not None and (self._zygote is None or not self._zygote.requested):
             from ..contract import CodeExecutionError
 
             message = f"no worker could be started: {problem.strerror}"
-            session.fail(CodeExecutionError("EngineError", message))
+            conversation.fail(CodeExecutionError("EngineError", message))
 
     def _refill(self) -> OSError | None:
         """Asks for as many workers as are missing; what the system refused. The lock is held."""
@@ -167,7 +169,9 @@ class WorkerPool:
             return None
         try:
             if self._zygote is None:
-                self._zygote = Zygote(self.cpu_seconds, self._worker_forked, self._zygote_lost)
+                self._zygote = ZygoteProcess(
+                    self.cpu_seconds, self._worker_forked, self._zygote_lost
+                )
             missing = self.spares + len(self._waiting) - len(self._spares) - self._zygote.requested
             for _ in range(missing):
                 self._zygote.request_worker()
@@ -185,31 +189,31 @@ class WorkerPool:
             if self._closed:
                 worker.close()
                 return
-            session = self._waiting.popleft() if self._waiting else None
-            if session is None:
+            conversation = self._waiting.popleft() if self._waiting else None
+            if conversation is None:
                 self._spares.append(worker)
                 return
-            self._given[session] = worker
-        self._on_loop(session, self._attach_forked, session)
+            self._given[conversation] = worker
+        self._on_loop(conversation, self._attach_forked, conversation)
 
-    def _attach_forked(self, session: Session) -> None:
+    def _attach_forked(self, conversation: Conversation) -> None:
         if self._heir is not None:
-            self._heir._attach_forked(session)
+            self._heir._attach_forked(conversation)
             return
         with self._lock:
-            worker = self._given.pop(session, None)
-        if worker is not None and not session.attach(worker):
+            worker = self._given.pop(conversation, None)
+        if worker is not None and not conversation.attach(worker):
             worker.close()
-            if session in self._active:
-                self._assign(session)
+            if conversation in self._active:
+                self._assign(conversation)
 
-    def _on_loop(self, session: Session, function: Any, *args: Any) -> None:
+    def _on_loop(self, conversation: Conversation, function: Any, *args: Any) -> None:
         try:
-            session.loop.call_soon_threadsafe(function, *args)
+            conversation.loop.call_soon_threadsafe(function, *args)
         except RuntimeError:
-            session.abandon("the event loop of this run was closed")
+            conversation.abandon("the event loop of this run was closed")
 
-    def _zygote_lost(self, zygote: Zygote, reason: str) -> None:
+    def _zygote_lost(self, zygote: ZygoteProcess, reason: str) -> None:
         """On the zygote's thread: its workers are dead; who waits for one gets another zygote."""
         if self._heir is not None:
             self._heir._zygote_lost(zygote, reason)
@@ -229,28 +233,28 @@ class WorkerPool:
         zygote.close()
         for worker in dead:
             worker.close()
-        for session in given_up:
+        for conversation in given_up:
             from ..contract import CodeExecutionError
 
             error = CodeExecutionError("EngineError", f"no worker could be started: {reason}")
-            self._on_loop(session, session.fail, error)
+            self._on_loop(conversation, conversation.fail, error)
 
     # -- bookkeeping
 
-    def _session_ended(self, session: Session) -> None:
+    def _conversation_ended(self, conversation: Conversation) -> None:
         """From any thread: its place goes to the one that waits longest."""
         if self._heir is not None:
-            self._heir._session_ended(session)
+            self._heir._conversation_ended(conversation)
             return
         with self._lock:
-            if session in self._queue:
-                self._queue.remove(session)
+            if conversation in self._queue:
+                self._queue.remove(conversation)
                 return
-            if session in self._waiting:
-                self._waiting.remove(session)
-            if session in self._given:
-                self._given.pop(session).close()
-            self._active.discard(session)
+            if conversation in self._waiting:
+                self._waiting.remove(conversation)
+            if conversation in self._given:
+                self._given.pop(conversation).close()
+            self._active.discard(conversation)
             if self._closed or not self._queue or len(self._active) >= self.concurrency:
                 return
             following = self._queue.popleft()
@@ -259,8 +263,8 @@ class WorkerPool:
 
     def _drop_orphans(self) -> None:
         """Runs whose event loop was closed under them will never end by themselves."""
-        for session in [s for s in (*self._active, *self._queue) if s.loop.is_closed()]:
-            session.abandon("the event loop of this run was closed")
+        for conversation in [s for s in (*self._active, *self._queue) if s.loop.is_closed()]:
+            conversation.abandon("the event loop of this run was closed")
 
     def take_over(self, other: WorkerPool) -> None:
         """Another pool's processes and runs become this one's; it passes on what it still hears."""
@@ -305,11 +309,11 @@ class WorkerPool:
 
 
 @cache
-def _parts() -> tuple[type[Session], ContextVar[bool], type[Limits]]:
+def _parts() -> tuple[type[Conversation], ContextVar[bool], type[Limits]]:
+    from .conversation import Conversation, inside_a_run
     from .limits import Limits
-    from .session import Session, inside_a_run
 
-    return Session, inside_a_run, Limits
+    return Conversation, inside_a_run, Limits
 
 
 _pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()

@@ -39,14 +39,14 @@ def filters_system_calls() -> bool:
     return sys.platform == "linux" and os.uname().machine in ("x86_64", "aarch64")
 
 
-class Zygote:
-    """Spawned without the host's environment, in a session that no terminal signals reach."""
+class ZygoteProcess:
+    """Spawned without the host's environment, in a process session that no terminal signals reach."""
 
     def __init__(
         self,
         cpu_seconds: int,
         on_worker: Callable[[Worker], None],
-        on_lost: Callable[[Zygote, str], None],
+        on_lost: Callable[[ZygoteProcess, str], None],
     ) -> None:
         self._on_worker = on_worker
         self._on_lost = on_lost

@@ -8,27 +8,27 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import SandboxError
-from ..notebook import names
-from ..notebook.completion import Lent, blank_magics, code_matches, fitting, word_after
-from ..notebook.infer import Inference, Thing
-from ..notebook.intrinsics import Intrinsics
-from ..notebook.magics import Option, parse_options
-from ..notebook.option_help import complete_options, options_help
-from ..notebook.scan import scan
-from ..notebook.show import show
+from ..notebook.assist import names
+from ..notebook.assist.completion import Lent, blank_magics, code_matches, fitting, word_after
+from ..notebook.assist.infer import Inference, Thing
+from ..notebook.assist.intrinsics import Intrinsics
+from ..notebook.assist.scan import scan
+from ..notebook.options.grammar import Option, parse_options
+from ..notebook.options.help import complete_options, options_help
+from ..notebook.show.output import show
 from .bridge import signature_of
 from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
-from .finished import is_complete
-from .workspace import Workspace
+from .completeness import is_complete
+from .notebook_state import NotebookState
 
 _CHAIN = re.compile(r"[\w$]+(?:\s*\??\.\s*[\w$]+)*\Z")
 
 
 class Assistant:
-    """Answers from the workspace and the cell's text; it runs nothing of the cell."""
+    """Answers from the notebook's state and the cell's text; it runs nothing of the cell."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, state: NotebookState) -> None:
+        self._state = state
         self._intrinsics = Intrinsics()
 
     def is_complete(self, code: str) -> dict[str, Any]:
@@ -64,11 +64,11 @@ class Assistant:
             typed = rest.rsplit(" ", 1)[-1]
             return at + len(rest) - len(typed), ["defaults", "bridges", "modules"]
         if word == "%%bridge":
-            return at, list(self._workspace.bridges)
-        return at, list(self._workspace.modules) if word == "%%module" else []
+            return at, list(self._state.bridges)
+        return at, list(self._state.modules) if word == "%%module" else []
 
     def _option_values(self, option: Option, typed: str) -> list[str]:
-        bridges = self._workspace.bridges
+        bridges = self._state.bridges
         dotted = [
             f"{name}.{export}" for name, bridge in bridges.items() for export in bridge.exports
         ]
@@ -78,22 +78,22 @@ class Assistant:
             case "global":
                 return [*bridges, *dotted] if "=" in typed else list(bridges)
             case "module":
-                return [] if "=" in typed else list(self._workspace.modules)
+                return [] if "=" in typed else list(self._state.modules)
             case _:
                 return []
 
     def _lent(self, code: str) -> Lent:
-        """What the cell's own options and the workspace give; without the options if they fail."""
-        workspace = self._workspace
+        """What the cell's own options and the notebook's state give; without the options if they fail."""
+        state = self._state
         try:
             cell = parse_cell(code)
             magic = cell.cell_magic
             line = magic.line if magic is not None and magic.name == "runcode" else ""
-            given = workspace.run_options(parse_options(line, "kernel"))
+            given = state.run_options(parse_options(line, "kernel"))
         except SandboxError:
             given = {
-                "imports": {name: bridge.exports for name, bridge in workspace.bridges.items()},
-                "modules": workspace.modules,
+                "imports": {name: bridge.exports for name, bridge in state.bridges.items()},
+                "modules": state.modules,
                 "globals": {},
             }
         return Lent(given["imports"], given["modules"], given["globals"])

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import OptionError
-from ..notebook.magics import nearest
+from ..notebook.options.grammar import nearest
 
 CELL_MAGICS = {
     "runcode": "%%runcode OPTIONS: run this cell with these options",

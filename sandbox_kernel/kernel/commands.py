@@ -1,15 +1,15 @@
-"""The line magics: each answers with text, and some change the workspace."""
+"""The line magics: each answers with text, and some change the notebook's state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 from ..errors import OptionError
-from ..notebook.clean import clean
-from ..notebook.magics import CellOptions, Source, nearest, parse_options
-from ..notebook.option_help import options_help
+from ..notebook.options.grammar import CellOptions, Source, nearest, parse_options
+from ..notebook.options.help import options_help
+from ..notebook.show.clean import clean
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic
-from .workspace import Workspace
+from .notebook_state import NotebookState
 
 _RESETS = ("defaults", "bridges", "modules")
 
@@ -26,17 +26,17 @@ def check(magic: Magic) -> None:
         raise OptionError(f"%{magic.name} takes nothing, but got {magic.line!r}", magic.name)
 
 
-def answer(magic: Magic, workspace: Workspace) -> str:
+def answer(magic: Magic, state: NotebookState) -> str:
     """Do what the magic says; the text to show."""
-    return clean(_COMMANDS[magic.name](magic.line, workspace))
+    return clean(_COMMANDS[magic.name](magic.line, state))
 
 
-def _defaults(line: str, workspace: Workspace) -> str:
+def _defaults(line: str, state: NotebookState) -> str:
     if not line:
-        return describe(workspace.defaults) or "no defaults; %defaults OPTIONS sets them"
-    defaults = parse_options(line, "kernel").over(workspace.defaults)
-    defaults.run_options(workspace.resolve)  # a source that does not exist is an error now
-    workspace.defaults = defaults
+        return describe(state.defaults) or "no defaults; %defaults OPTIONS sets them"
+    defaults = parse_options(line, "kernel").over(state.defaults)
+    defaults.run_options(state.resolve)  # a source that does not exist is an error now
+    state.defaults = defaults
     return describe(defaults)
 
 
@@ -66,39 +66,39 @@ def _describe_source(source: Source) -> str:
     return named if source.text is None else f"{named}={source.text}"
 
 
-def _bridges(_line: str, workspace: Workspace) -> str:
-    if not workspace.bridges:
+def _bridges(_line: str, state: NotebookState) -> str:
+    if not state.bridges:
         return "no bridges; a %%bridge NAME cell makes one"
-    return "\n".join(bridge.summary() for bridge in workspace.bridges.values())
+    return "\n".join(bridge.summary() for bridge in state.bridges.values())
 
 
-def _modules(_line: str, workspace: Workspace) -> str:
-    if not workspace.modules:
+def _modules(_line: str, state: NotebookState) -> str:
+    if not state.modules:
         return "no modules; a %%module ./PATH cell makes one"
     return "\n".join(
         f"{path}: {len(source.strip().splitlines())} lines"
-        for path, source in workspace.modules.items()
+        for path, source in state.modules.items()
     )
 
 
-def _reset(line: str, workspace: Workspace) -> str:
+def _reset(line: str, state: NotebookState) -> str:
     targets = line.split() or list(_RESETS)
     if "defaults" in targets:
-        workspace.defaults = CellOptions()
+        state.defaults = CellOptions()
     if "bridges" in targets:
-        workspace.bridges.clear()
+        state.bridges.clear()
     if "modules" in targets:
-        workspace.modules.clear()
+        state.modules.clear()
     return f"forgotten: {', '.join(targets)}"
 
 
-def _doctor(_line: str, _workspace: Workspace) -> str:
+def _doctor(_line: str, _state: NotebookState) -> str:
     from .doctor import report  # reads the metadata of packages, which is slow to load
 
     return report()
 
 
-def _help(_line: str, _workspace: Workspace) -> str:
+def _help(_line: str, _state: NotebookState) -> str:
     return "\n".join(
         [
             "Each cell is an ES module in a fresh sandbox: its default export, or the value of its",
@@ -127,7 +127,7 @@ def _aligned(usages: Iterable[str]) -> list[str]:
     return [f"  {usage:<{width}}  {meaning}" for usage, meaning in pairs]
 
 
-_COMMANDS: dict[str, Callable[[str, Workspace], str]] = {
+_COMMANDS: dict[str, Callable[[str, NotebookState], str]] = {
     "defaults": _defaults,
     "bridges": _bridges,
     "modules": _modules,

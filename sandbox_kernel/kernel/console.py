@@ -17,7 +17,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Literal, TextIO
 
-from ..notebook.clean import clean
+from ..notebook.show.clean import clean
 
 Stream = Literal["stdout", "stderr"]
 Send = Callable[[Stream, str], None]

@@ -11,36 +11,36 @@ from ..contract import CodeExecutionOptions, CodeExecutionResult
 from ..engine import Engine
 from ..engine.job import Job
 from ..errors import OptionError, SerializationError
-from ..notebook.clean import clean, clean_line
-from ..notebook.failure import Failure, Scene, failure_of
 from ..notebook.interrupts import Guard, bind, guarded
-from ..notebook.magics import CellOptions, parse_options
-from ..notebook.show import mimebundle, show, tree_metadata
-from ..notebook.table import records_table
+from ..notebook.options.grammar import CellOptions, parse_options
+from ..notebook.show.clean import clean, clean_line
+from ..notebook.show.output import mimebundle, show, tree_metadata
+from ..notebook.show.table import records_table
+from ..notebook.show.traceback import Scene, Traceback, traceback_of
+from ..notebook.view.late import LateView
 from ..run import run_cell
 from ..values import Undefined
 from . import commands
 from .bridge import BridgeFailed, bridge_name, load_bridge
 from .cell import Cell, Magic, parse_cell
 from .console import current_console
-from .lateview import LateView
+from .notebook_state import NotebookState
 from .running import RunningCell
-from .workspace import Workspace
 
 
 class CellFailed(Exception):
     """The cell ends in an error that is to be shown like this."""
 
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+    def __init__(self, traceback: Traceback) -> None:
+        super().__init__(traceback.message)
+        self.traceback = traceback
 
 
 class Executor:
-    """Executes one cell after the other in a workspace."""
+    """Executes one cell after the other of a notebook."""
 
-    def __init__(self, workspace: Workspace, guard: Guard) -> None:
-        self._workspace = workspace
+    def __init__(self, state: NotebookState, guard: Guard) -> None:
+        self._state = state
         self._guard = guard
 
     async def execute(self, text: str, running: RunningCell, number: int) -> None:
@@ -50,7 +50,7 @@ class Executor:
             commands.check(magic)
         options = _run_options_of(cell)
         for magic in cell.line_magics:
-            running.say(commands.answer(magic, self._workspace))
+            running.say(commands.answer(magic, self._state))
         match cell.cell_magic:
             case Magic(name="bridge", line=line):
                 await self._bridge(bridge_name(line), cell, running)
@@ -76,21 +76,21 @@ class Executor:
                 raise
             kind = type(failed.error).__name__
             lines = [clean(line) for line in failed.traceback]
-            raise CellFailed(Failure(kind, clean(str(failed.error)), lines)) from None
+            raise CellFailed(Traceback(kind, clean(str(failed.error)), lines)) from None
         _check_crossing(name, bridge.exports)
-        self._workspace.bridges[name] = bridge
+        self._state.bridges[name] = bridge
         running.say(clean(bridge.summary()))
 
     def _module(self, path: str, source: str, running: RunningCell) -> None:
         CodeExecutionOptions.of(modules={path: source})
-        self._workspace.modules[path] = source
+        self._state.modules[path] = source
         running.say(clean_line(f"{path}: {len(source.strip().splitlines())} lines"))
 
     async def _run(
         self, source: str, options: CellOptions, running: RunningCell, number: int
     ) -> None:
-        effective = options.over(self._workspace.defaults)
-        given = self._workspace.run_options(options)
+        effective = options.over(self._state.defaults)
+        given = self._state.run_options(options)
         suffix = "js" if effective.language == "javascript" else "ts"
         given.setdefault("filename", f"cell-{number}.{suffix}")
         scene = Scene(
@@ -138,7 +138,7 @@ def _keep(_value: Any) -> None:
 
 def _conclude(result: CodeExecutionResult, scene: Scene, running: RunningCell, number: int) -> None:
     if result.status != "success":
-        raise CellFailed(failure_of(result, scene))
+        raise CellFailed(traceback_of(result, scene))
     if isinstance(result.result, Undefined):
         return
     table = records_table(result.result, show)
@@ -150,5 +150,5 @@ def _conclude(result: CodeExecutionResult, scene: Scene, running: RunningCell, n
     running.publish("execute_result", content)
 
 
-def _terminated(reason: str) -> Failure:
-    return Failure("terminated", reason, [f"terminated: {reason}"])
+def _terminated(reason: str) -> Traceback:
+    return Traceback("terminated", reason, [f"terminated: {reason}"])

@@ -23,14 +23,14 @@ from ipykernel.kernelbase import Kernel
 
 from .. import __version__
 from ..errors import OptionError, SandboxError
-from ..notebook.clean import clean
-from ..notebook.failure import Failure
 from ..notebook.interrupts import Guard
+from ..notebook.show.clean import clean
+from ..notebook.show.traceback import Traceback
 from .console import CellStream, Console, current_console
 from .execute import CellFailed, Executor
 from .history import History
+from .notebook_state import NotebookState
 from .running import RunningCell
-from .workspace import Workspace
 
 if TYPE_CHECKING:
     from .assist import Assistant
@@ -66,10 +66,10 @@ class SandboxKernel(Kernel):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.workspace = Workspace()
+        self.state = NotebookState()
         self.history = History()
         self.guard = Guard(self.interrupt)
-        self.executor = Executor(self.workspace, self.guard)
+        self.executor = Executor(self.state, self.guard)
         self._cells: list[RunningCell] = []
         self._open_comms()
         sys.stdout = CellStream("stdout", sys.__stdout__ or sys.stdout, self._latest_console)
@@ -111,20 +111,20 @@ class SandboxKernel(Kernel):
             if not isinstance(error, CellFailed | SandboxError):
                 self.log.exception("a cell failed in the kernel's own code")
             await cell.console.drain()
-            return self._failed(cell, _failure(error))
+            return self._failed(cell, _traceback(error))
         finally:
             cell.close()
             self._cells.remove(cell)
             current_console.set(None)
 
-    def _failed(self, cell: RunningCell, failure: Failure) -> dict[str, Any]:
-        cell.fail(failure)
+    def _failed(self, cell: RunningCell, traceback: Traceback) -> dict[str, Any]:
+        cell.fail(traceback)
         return {
             "status": "error",
             "execution_count": self.execution_count,
-            "ename": failure.name,
-            "evalue": failure.message,
-            "traceback": failure.traceback,
+            "ename": traceback.name,
+            "evalue": traceback.message,
+            "traceback": traceback.lines,
         }
 
     def _publish(
@@ -167,7 +167,7 @@ class SandboxKernel(Kernel):
         """Loaded when it is first asked, so that the kernel starts faster."""
         from .assist import Assistant
 
-        return Assistant(self.workspace)
+        return Assistant(self.state)
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         completion = await self.assistant.complete(code, cursor_pos)
@@ -246,9 +246,9 @@ def _tell_states(channel: Any, opened: dict[str, Any]) -> None:
     Widget.handle_control_comm_opened(channel, opened)
 
 
-def _failure(error: Exception) -> Failure:
+def _traceback(error: Exception) -> Traceback:
     if isinstance(error, CellFailed):
-        return error.failure
+        return error.traceback
     name, message = type(error).__name__, clean(str(error))
     title = "Error in a magic" if isinstance(error, OptionError) else name
-    return Failure(name, message, [f"{title}: {message}"])
+    return Traceback(name, message, [f"{title}: {message}"])

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from ..contract import CodeExecutionLog
 from ..execution import CodeExecution
-from ..notebook.failure import Failure
 from ..notebook.interrupts import Guard
-from ..notebook.magics import Deadline
-from ..notebook.show import console_line
+from ..notebook.options.grammar import Deadline
+from ..notebook.show.output import console_line
+from ..notebook.show.traceback import Traceback
 from .console import Console, Stream
 
 T = TypeVar("T")
@@ -86,10 +86,10 @@ class RunningCell:
         transient = {"display_id": display_id}
         self.publish(kind, {"data": bundle, "metadata": {}, "transient": transient})
 
-    def fail(self, failure: Failure) -> None:
+    def fail(self, traceback: Traceback) -> None:
         self.publish(
             "error",
-            {"ename": failure.name, "evalue": failure.message, "traceback": failure.traceback},
+            {"ename": traceback.name, "evalue": traceback.message, "traceback": traceback.lines},
         )
 
     def close(self) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.engine.conversation import Session
 from sandbox_kernel.engine.job import ActiveRun, Job, Listener
 from sandbox_kernel.engine.limits import Limits
-from sandbox_kernel.engine.session import Session
 from sandbox_kernel.engine.worker import Worker
 from sandbox_kernel.run import run_code
 from sandbox_kernel.wire import messages

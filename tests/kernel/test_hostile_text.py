@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel.notebook.clean import is_clean
+from sandbox_kernel.notebook.show.clean import is_clean
 
 from .conftest import Client
 

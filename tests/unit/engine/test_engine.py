@@ -19,7 +19,7 @@ import pytest
 
 from sandbox_kernel import Engine, EngineClosedError, one_way, run_code
 from sandbox_kernel.engine.job import Job, Outcome
-from sandbox_kernel.engine.threads import _idle
+from sandbox_kernel.loops import _idle
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ import pytest
 
 from sandbox_kernel.errors import OptionError
 from sandbox_kernel.kernel.bridge import BridgeFailed, bridge_name, load_bridge
-from sandbox_kernel.kernel.workspace import Workspace
+from sandbox_kernel.kernel.notebook_state import NotebookState
 from sandbox_kernel.notebook.interrupts import Guard, Interrupted, guarded
-from sandbox_kernel.notebook.magics import Source, parse_options
+from sandbox_kernel.notebook.options.grammar import Source, parse_options
 
 
 @pytest.fixture
@@ -145,14 +145,14 @@ async def test_a_guarded_task_can_be_cancelled(guard: Guard) -> None:
 
 
 @pytest.fixture
-async def workspace(guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+async def state(guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> NotebookState:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.json").write_text(json.dumps([{"a": 1}]))
     (tmp_path / "m.ts").write_text("export const m = 1")
-    workspace = Workspace()
-    workspace.bridges["fs"] = await load_bridge("fs", "def read(): return 1\nROOT = '/'", 1, guard)
-    workspace.modules["./kept.ts"] = "export {}"
-    return workspace
+    state = NotebookState()
+    state.bridges["fs"] = await load_bridge("fs", "def read(): return 1\nROOT = '/'", 1, guard)
+    state.modules["./kept.ts"] = "export {}"
+    return state
 
 
 @pytest.mark.parametrize(
@@ -167,23 +167,23 @@ async def workspace(guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("12345678901234567890", 12345678901234567000.0),
     ],
 )
-def test_a_source_is_json_a_file_or_a_bridge(workspace: Workspace, text: str, value: Any) -> None:
-    resolved = workspace.resolve(Source("global", "g", text))
+def test_a_source_is_json_a_file_or_a_bridge(state: NotebookState, text: str, value: Any) -> None:
+    resolved = state.resolve(Source("global", "g", text))
     assert resolved == value
     assert type(resolved) is type(value)
 
 
-def test_a_bare_name_means_the_bridge_of_that_name(workspace: Workspace) -> None:
-    exports = workspace.bridges["fs"].exports
-    assert workspace.resolve(Source("import", "fs", None)) is exports
-    assert workspace.resolve(Source("import", "files", "fs")) is exports
-    assert workspace.resolve(Source("global", "fs", None)) is exports
+def test_a_bare_name_means_the_bridge_of_that_name(state: NotebookState) -> None:
+    exports = state.bridges["fs"].exports
+    assert state.resolve(Source("import", "fs", None)) is exports
+    assert state.resolve(Source("import", "files", "fs")) is exports
+    assert state.resolve(Source("global", "fs", None)) is exports
 
 
-def test_modules_come_from_strings_files_and_the_notebook(workspace: Workspace) -> None:
-    assert workspace.resolve(Source("module", "./a.ts", '"export {}"')) == "export {}"
-    assert workspace.resolve(Source("module", "./a.ts", "@m.ts")) == "export const m = 1"
-    assert workspace.resolve(Source("module", "./kept.ts", None)) == "export {}"
+def test_modules_come_from_strings_files_and_the_notebook(state: NotebookState) -> None:
+    assert state.resolve(Source("module", "./a.ts", '"export {}"')) == "export {}"
+    assert state.resolve(Source("module", "./a.ts", "@m.ts")) == "export const m = 1"
+    assert state.resolve(Source("module", "./kept.ts", None)) == "export {}"
 
 
 @pytest.mark.parametrize(
@@ -201,16 +201,16 @@ def test_modules_come_from_strings_files_and_the_notebook(workspace: Workspace) 
     ],
 )
 def test_a_source_that_means_nothing_says_why(
-    workspace: Workspace, source: Source, says: str
+    state: NotebookState, source: Source, says: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
-        workspace.resolve(source)
+        state.resolve(source)
     assert says in str(caught.value)
 
 
-def test_a_cell_gets_bridges_modules_defaults_and_its_own(workspace: Workspace) -> None:
-    workspace.defaults = parse_options("--global a=1 --memory 1MiB", "kernel")
-    given = workspace.run_options(parse_options("--global b=2 --import x={}", "kernel"))
+def test_a_cell_gets_bridges_modules_defaults_and_its_own(state: NotebookState) -> None:
+    state.defaults = parse_options("--global a=1 --memory 1MiB", "kernel")
+    given = state.run_options(parse_options("--global b=2 --import x={}", "kernel"))
     assert set(given["imports"]) == {"fs", "x"}
     assert given["globals"] == {"a": 1, "b": 2}
     assert given["modules"] == {"./kept.ts": "export {}"}

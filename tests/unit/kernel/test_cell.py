@@ -6,7 +6,7 @@ import pytest
 
 from sandbox_kernel.errors import OptionError
 from sandbox_kernel.kernel.cell import parse_cell
-from sandbox_kernel.kernel.finished import is_complete
+from sandbox_kernel.kernel.completeness import is_complete
 
 
 def test_a_plain_cell_is_its_own_source() -> None:

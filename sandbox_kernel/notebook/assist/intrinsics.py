@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..run import run_code
-from ..values import JSMap
+from ...run import run_code
+from ...values import JSMap
 
 _QUESTION = """
 const members = (object) => object === null || object === undefined ? [] :

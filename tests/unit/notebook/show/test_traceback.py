@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionResult, Status
-from sandbox_kernel.notebook.clean import is_clean
-from sandbox_kernel.notebook.failure import Scene, failure_of
+from sandbox_kernel.notebook.show.clean import is_clean
+from sandbox_kernel.notebook.show.traceback import Scene, traceback_of
 
 SCENE = Scene(
     "cell-1.ts",
@@ -21,7 +21,7 @@ SCENE = Scene(
 
 def told(status: Status = "error", scene: Scene = SCENE, **error: Any) -> list[str]:
     result = CodeExecutionResult(status, error=CodeExecutionError(**error))
-    return failure_of(result, scene).traceback
+    return traceback_of(result, scene).lines
 
 
 def caret_points_at(lines: list[str]) -> str:
@@ -145,9 +145,9 @@ def test_memory_says_how_to_get_more() -> None:
 
 def test_a_terminated_run_is_named_so_with_its_reason() -> None:
     result = CodeExecutionResult("terminated", error=CodeExecutionError("Whatever", "2s budget"))
-    failure = failure_of(result, SCENE)
-    assert (failure.name, failure.message) == ("terminated", "2s budget")
-    assert failure.traceback == ["terminated: 2s budget"]
+    traceback = traceback_of(result, SCENE)
+    assert (traceback.name, traceback.message) == ("terminated", "2s budget")
+    assert traceback.lines == ["terminated: 2s budget"]
 
 
 def test_nothing_hostile_gets_through_a_traceback() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .magics import Face, Option, known_options
+from .grammar import Face, Option, known_options
 from .words import split_words
 
 

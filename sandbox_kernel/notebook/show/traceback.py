@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..contract import CodeExecutionError, CodeExecutionResult
+from ...contract import CodeExecutionError, CodeExecutionResult
+from ..options.grammar import Face
 from .clean import clean, clean_line
 from .hints import hint_for
-from .magics import Face
 from .table import display_width
 
 _FRAME = re.compile(
@@ -44,15 +44,15 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Traceback:
     """A traceback ready to send or raise."""
 
     name: str
     message: str
-    traceback: list[str]
+    lines: list[str]
 
 
-def failure_of(result: CodeExecutionResult, scene: Scene) -> Failure:
+def traceback_of(result: CodeExecutionResult, scene: Scene) -> Traceback:
     """How to tell that a run ended in another status than success."""
     error = result.error or CodeExecutionError(result.status, "")
     name = "terminated" if result.status == "terminated" else clean_line(error.name[:_MAX_NAME])
@@ -65,7 +65,7 @@ def failure_of(result: CodeExecutionResult, scene: Scene) -> Failure:
     hint = hint_for(result.status, error, scene.imports, scene.modules, scene.globals, scene.face)
     if hint:
         lines += ["", *_folded(f"hint: {clean(hint)}")]
-    return Failure(name, message, "\n".join(lines).split("\n"))
+    return Traceback(name, message, "\n".join(lines).split("\n"))
 
 
 def _cut(message: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
-from ..values import ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
+from ...values import ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
 from .clean import clean_line
 from .layout import Block, Layout, lay_out
 from .numbers import spell_number

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..contract import CodeExecutionError
-from . import names
-from .magics import Face
-from .scan import scan
+from ...contract import CodeExecutionError
+from ..assist import names
+from ..assist.scan import scan
+from ..options.grammar import Face
 
 _NOT_DEFINED = re.compile(r"'?([A-Za-z_$][\w$]*)'? is not defined")
 _NO_EXPORT = re.compile(r"export(?: named)? '([^']+)'")

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import islice
 from typing import Any
 
-from ..values import GuestError, JSMap, Opaque, Undefined
-from .clean import clean, clean_line
-from .numbers import spell_number
-from .render import quote, show
+from ...values import GuestError, JSMap, Opaque, Undefined
+from ..show.clean import clean, clean_line
+from ..show.numbers import spell_number
+from ..show.render import quote, show
 
 DEPTH = 8
 BREADTH = 60

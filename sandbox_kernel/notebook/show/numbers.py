@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..values import BigInt
+from ...values import BigInt
 
 _SAFE_INTEGER = 2**53 - 1
 

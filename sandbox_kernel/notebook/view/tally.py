@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from ..contract import CodeExecutionLog
-from ..values import BigInt, Undefined
-from .clean import clean_line
-from .numbers import spell_number
+from ...contract import CodeExecutionLog
+from ...values import BigInt, Undefined
+from ..show.clean import clean_line
+from ..show.numbers import spell_number
+from ..show.output import console_line
 from .outline import outline
-from .show import console_line
 
 NEWEST = 200  # reports, and logs, that a page can show
 NEWEST_CHARACTERS = 60_000  # and how much text they may have together

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..contract import CodeExecutionResult
-from ..execution import CodeExecution
+from ...contract import CodeExecutionResult
+from ...execution import CodeExecution
 
 if TYPE_CHECKING:
-    from ..notebook.view import RunView
+    from .run_view import RunView
 
 PATIENCE = 0.03  # seconds
 
@@ -37,6 +37,6 @@ class LateView:
             await self._view.finish(result)
 
     def _start(self) -> None:
-        from ..notebook.view import RunView
+        from .run_view import RunView
 
         self._view = RunView.watch(self._run, self._publish)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..contract import CodeExecutionLog
-from ..jsonable import to_jsonable
-from ..values import GuestError
+from ...contract import CodeExecutionLog
+from ...jsonable import to_jsonable
+from ...values import GuestError
 from .clean import clean, is_clean
 from .numbers import spell_number
 from .render import error_line, quote, show

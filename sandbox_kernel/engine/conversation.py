@@ -16,17 +16,17 @@ from typing import Any
 
 from ..contract import CodeExecutionError
 from ..errors import ProtocolError
+from ..loops import on_loop
 from ..wire import messages
 from ..wire.control import Record
 from ..wire.frame import HEAD, Buffer, Frame, FrameReader, pack, size_of
 from ..wire.values import decode, decode_lines, encode, weight
 from .calls import Calls, complain, pass_on, spawn
 from .guests import Guests
-from .heard import failure_of, log_of
+from .incoming import failure_of, log_of
 from .job import Job, Listener, Outcome
 from .limits import Limits, spell_size
 from .outbox import Outbox
-from .threads import on_loop
 from .worker import Worker
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
@@ -40,7 +40,7 @@ _READY = {  # as a worker of each level says it
 inside_a_run = contextvars.ContextVar("inside_a_run", default=False)
 
 
-class Session:
+class Conversation:
     """States: queued (no worker), attached, ended. `on_end` is called once, when it ends."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Session:
         listener: Listener,
         loop: asyncio.AbstractEventLoop,
         limits: Limits,
-        on_end: Callable[[Session], None],
+        on_end: Callable[[Conversation], None],
     ) -> None:
         self.loop = loop
         self._job = job

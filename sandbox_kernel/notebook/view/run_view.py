@@ -14,9 +14,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from ..contract import CodeExecutionLog, CodeExecutionResult
-from .clean import clean_line
-from .show import show
+from ...contract import CodeExecutionLog, CodeExecutionResult
+from ..show.clean import clean_line
+from ..show.output import show
 from .tally import Tally, weight
 
 if TYPE_CHECKING:

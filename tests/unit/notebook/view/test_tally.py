@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.contract import CodeExecutionLog
-from sandbox_kernel.notebook.tally import BUCKETS, NEWEST, Series, Tally, weight
+from sandbox_kernel.notebook.view.tally import BUCKETS, NEWEST, Series, Tally, weight
 from sandbox_kernel.values import BigInt, undefined
 
 

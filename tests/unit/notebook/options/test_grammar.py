@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.errors import OptionError
-from sandbox_kernel.notebook.magics import CellOptions, Source, parse_options
-from sandbox_kernel.notebook.option_help import complete_options, options_help
+from sandbox_kernel.notebook.options.grammar import CellOptions, Source, parse_options
+from sandbox_kernel.notebook.options.help import complete_options, options_help
 
 
 def test_every_option_is_read() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox_kernel.notebook.names import Imported, declared, exports, imports
-from sandbox_kernel.notebook.scan import scan
+from sandbox_kernel.notebook.assist.names import Imported, declared, exports, imports
+from sandbox_kernel.notebook.assist.scan import scan
 
 
 def texts(source: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..values import JSMap, Opaque
+from ...values import JSMap, Opaque
 from .clean import clean_line
 
 MAX_ROWS = 1000

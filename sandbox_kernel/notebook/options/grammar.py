@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from ..errors import OptionError
+from ...errors import OptionError
 from .words import unquoted, words_of
 
 Face = Literal["kernel", "magic"]

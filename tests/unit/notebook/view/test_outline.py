@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel.notebook.outline import outline
-from sandbox_kernel.notebook.tally import weight
+from sandbox_kernel.notebook.view.outline import outline
+from sandbox_kernel.notebook.view.tally import weight
 from sandbox_kernel.values import BigInt, GuestError, JSMap, Opaque, undefined
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
-from ..notebook.magics import CellOptions, Source, nearest
+from ..notebook.options.grammar import CellOptions, Source, nearest
 from .bridge import Bridge
 
 
 @dataclass(slots=True)
-class Workspace:
+class NotebookState:
     """A cell sees all of it; its own options lie over the defaults."""
 
     bridges: dict[str, Bridge] = field(default_factory=dict)

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from sandbox_kernel.execution import CodeExecution
-from sandbox_kernel.notebook.view import PATIENCE, RunView, plain_text
+from sandbox_kernel.notebook.view.run_view import PATIENCE, RunView, plain_text
 from sandbox_kernel.run import run_code
 
 Published = list[tuple[dict[str, Any], str, bool]]

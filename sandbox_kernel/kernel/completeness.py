@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import OptionError
-from ..notebook.scan import Scan, scan
+from ..notebook.assist.scan import Scan, scan
 from .cell import parse_cell
 
 _UNFINISHED = (
