@@ -105,8 +105,16 @@ class CodeExecutionOptions:
     report: Callable[[Any], Any] | None = None
 
     @classmethod
-    def of(cls, options: Mapping[str, Any] | None = None, **named: Any) -> CodeExecutionOptions:
-        """From a mapping with the contract's names, keywords with Python's, or both."""
+    def of(
+        cls, options: CodeExecutionOptions | Mapping[str, Any] | None = None, **named: Any
+    ) -> CodeExecutionOptions:
+        """From a mapping with the contract's names, keywords with Python's, or both.
+
+        Keywords change options that were made before; a mapping must not say the same again.
+        """
+        if isinstance(options, CodeExecutionOptions):
+            made_before = {name: getattr(options, name) for name in _CHECKS}
+            options, named = {**made_before, **{_known(key): named[key] for key in named}}, {}
         given: dict[str, Any] = {}
         for key, value in [*_items(options), *named.items()]:
             name = _known(key)

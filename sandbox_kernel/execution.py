@@ -1,4 +1,7 @@
-"""`CodeExecution`, the handle people hold."""
+"""`Execution`, the handle people hold, and `CodeExecution`, the one that `run_code` returns.
+
+A handle only reads. What it reads is a `Transcript`, which the backend writes as the run goes on.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from time import perf_counter
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 from . import loops
+from .backend import ActiveRun, Backend, Lent, Outcome
 from .contract import CodeExecutionLog, CodeExecutionResult
-from .engine.job import ActiveRun, Backend, Job, Outcome
+from .wire.order import Order
+
+Result = TypeVar("Result")
 
 
 class LiveView(Sequence[Any]):
@@ -42,75 +48,93 @@ class LiveView(Sequence[Any]):
         return repr(self._items)
 
 
-class CodeExecution:
-    """One run: await it, `wait()` for it, watch `reports`, `terminate()` it."""
+class Transcript(Generic[Result]):
+    """What a run has said so far, and its result; written on the run's loop, read anywhere."""
 
-    def __init__(
-        self,
-        job: Job,
-        backend: Backend,
-        on_log: Callable[[CodeExecutionLog], None] | None = None,
-    ) -> None:
-        self._began = perf_counter()
-        self._reports: list[Any] = []
-        self._logs: list[CodeExecutionLog] = []
-        self._on_log = on_log
-        self._result: CodeExecutionResult | None = None
-        self._lock = threading.Lock()
-        self._report_wakers: list[Callable[[], None]] = []  # and at the end; once each
-        self._settled_wakers: list[Callable[[], None]] = []
-        self._active: ActiveRun | None = None
-        self._reason: tuple[str | None] | None = None
+    def __init__(self) -> None:
+        self.began = perf_counter()
+        self.items: list[Any] = []  # what `stream()` yields
+        self.result: Result | None = None
+        self.active: ActiveRun | None = None
         self._thread: loops.LoopThread | None = None
+        self._lock = threading.Lock()
+        self._item_wakers: list[Callable[[], None]] = []  # and at the end; once each
+        self._end_wakers: list[Callable[[], None]] = []
+
+    def begin(self, start: Callable[[asyncio.AbstractEventLoop], ActiveRun]) -> None:
+        """On the caller's loop, or on that of a thread lent to the run."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             self._thread = loops.borrow()
             loop = self._thread.loop
         try:
-            active = backend.start(job, self, loop)
-            with self._lock:
-                if self._result is None:
-                    self._active = active
+            active = start(loop)
         except BaseException:
             self._give_back_thread()
             raise
+        with self._lock:
+            if self.result is None:
+                self.active = active
 
-    # -- what people call
+    def add(self, item: Any) -> None:
+        self.items.append(item)
+        if self._item_wakers:
+            with self._lock:
+                wakers, self._item_wakers = self._item_wakers, []
+            _call_all(wakers)
+
+    def end(self, result: Result) -> None:
+        with self._lock:
+            self.result = result
+            self.active = None  # nothing of a run that is over is to wait for garbage collection
+            wakers = [*self._item_wakers, *self._end_wakers]
+            self._item_wakers, self._end_wakers = [], []
+        _call_all(wakers)
+        self._give_back_thread()
+
+    def wake_at_the_end(self, wake: Callable[[], None]) -> None:
+        with self._lock:
+            if self.result is None:
+                self._end_wakers.append(wake)
+                return
+        wake()
+
+    def wake_after(self, count: int, wake: Callable[[], None]) -> None:
+        """Once there are more items than that, or at the end."""
+        with self._lock:
+            if self.result is None and len(self.items) <= count:
+                self._item_wakers.append(wake)
+                return
+        wake()
+
+    def _give_back_thread(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            loops.give_back(thread)
+
+
+class Execution(Generic[Result]):
+    """One run, wherever it executes: await it, `wait()` for it, `stream()` it, `terminate()` it."""
+
+    def __init__(self, transcript: Transcript[Result]) -> None:
+        self._transcript = transcript
 
     @property
     def running(self) -> bool:
         """True until the run has settled."""
-        return self._result is None
-
-    @property
-    def reports(self) -> Sequence[Any]:
-        """A live, read-only view of the values reported so far."""
-        return LiveView(self._reports)
-
-    @property
-    def logs(self) -> Sequence[CodeExecutionLog]:
-        """A live, read-only view of the console calls captured so far."""
-        return LiveView(self._logs)
-
-    @property
-    def memory_used_bytes(self) -> int | None:
-        """The heap's peak so far; None when the system does not tell."""
-        if self._result is not None:
-            return self._result.memory_used_bytes
-        active = self._active
-        return active.memory_used_bytes() if active is not None else None
+        return self._transcript.result is None
 
     def terminate(self, reason: str | None = None) -> None:
         """Stops the run, whatever it is doing. Idempotent; may be called from any thread."""
         if reason is not None and not isinstance(reason, str):
             raise TypeError(f"reason must be a string, not {type(reason).__name__}")
-        active = self._active
+        active = self._transcript.active
         if active is not None:
             active.terminate(reason)
 
-    def wait(self, timeout: float | None = None) -> CodeExecutionResult:
-        """The result, for code without an event loop. Raises TimeoutError and leaves the run be."""
+    def wait(self, timeout: float | None = None) -> Result:
+        """The result, for code without an event loop. After a TimeoutError the run goes on."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -118,85 +142,112 @@ class CodeExecution:
         else:
             raise RuntimeError("wait() would block the running event loop: await the run instead")
         settled = threading.Event()
-        self._wake_when_settled(settled.set)
+        self._transcript.wake_at_the_end(settled.set)
         if not settled.wait(timeout):
             raise TimeoutError(f"the run has not settled within {timeout} s")
-        assert self._result is not None
-        return self._result
+        return self._result()
 
-    def __await__(self) -> Generator[Any, None, CodeExecutionResult]:
-        if self._result is None:
+    def __await__(self) -> Generator[Any, None, Result]:
+        if self._transcript.result is None:
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
-            self._wake_when_settled(_waker(loop, future))
+            self._transcript.wake_at_the_end(_waker(loop, future))
             yield from future
-        assert self._result is not None
-        return self._result
+        return self._result()
 
     async def stream(self) -> AsyncIterator[Any]:
-        """The reports from the first on, each as it comes; ends when the run has settled."""
-        given = 0
+        """What the run says, from the first on, each as it comes; ends when the run has settled."""
+        transcript, given = self._transcript, 0
         while True:
-            while given < len(self._reports):
-                yield self._reports[given]
+            while given < len(transcript.items):
+                yield transcript.items[given]
                 given += 1
-            if self._result is not None:
+            if transcript.result is not None:
                 return
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
-            with self._lock:
-                self._report_wakers.append(_waker(loop, future))
-            if given == len(self._reports) and self._result is None:  # still, now that it is heard
-                await future
+            transcript.wake_after(given, _waker(loop, future))
+            await future
+
+    def _result(self) -> Result:
+        result = self._transcript.result
+        assert result is not None
+        return result
+
+
+class CodeExecution(Execution[CodeExecutionResult]):
+    """A run of `run_code`; `stream()` yields its reports."""
+
+    _transcript: CodeTranscript
+
+    @property
+    def reports(self) -> Sequence[Any]:
+        """A live, read-only view of the values reported so far."""
+        return LiveView(self._transcript.items)
+
+    @property
+    def logs(self) -> Sequence[CodeExecutionLog]:
+        """A live, read-only view of the console calls captured so far."""
+        return LiveView(self._transcript.logs)
+
+    @property
+    def memory_used_bytes(self) -> int | None:
+        """The heap's peak so far; None when the system does not tell."""
+        result, active = self._transcript.result, self._transcript.active
+        if result is not None:
+            return result.memory_used_bytes
+        return active.memory_used_bytes() if active is not None else None
 
     def __repr__(self) -> str:
-        state = "running" if self._result is None else self._result.status
-        return f"<CodeExecution {state}, {len(self._reports)} reports>"
+        result = self._transcript.result
+        state = "running" if result is None else result.status
+        return f"<CodeExecution {state}, {len(self._transcript.items)} reports>"
 
-    # -- what the engine tells
+
+class CodeTranscript(Transcript[CodeExecutionResult]):
+    """The listener of a run of `run_code`."""
+
+    def __init__(self, log_sink: Callable[[CodeExecutionLog], None] | None = None) -> None:
+        super().__init__()
+        self.logs: list[CodeExecutionLog] = []
+        self._log_sink = log_sink
 
     def on_report(self, value: Any) -> None:
-        self._reports.append(value)
-        if self._report_wakers:
-            with self._lock:
-                wakers, self._report_wakers = self._report_wakers, []
-            for wake in wakers:
-                wake()
+        self.add(value)
 
     def on_log(self, log: CodeExecutionLog) -> None:
-        self._logs.append(log)
-        if self._on_log is not None:
-            self._on_log(log)
+        self.logs.append(log)
+        if self._log_sink is not None:
+            self._log_sink(log)
 
     def settled(self, outcome: Outcome) -> None:
-        result = CodeExecutionResult(
-            status=outcome.status,
-            result=outcome.result,
-            reports=list(self._reports),
-            logs=list(self._logs),
-            error=outcome.error,
-            duration_ms=(perf_counter() - self._began) * 1000,
-            memory_used_bytes=outcome.memory_used_bytes,
+        self.end(
+            CodeExecutionResult(
+                status=outcome.status,
+                result=outcome.result,
+                reports=list(self.items),
+                logs=list(self.logs),
+                error=outcome.error,
+                duration_ms=(perf_counter() - self.began) * 1000,
+                memory_used_bytes=outcome.memory_used_bytes,
+            )
         )
-        with self._lock:
-            self._result = result
-            self._active = None  # nothing of a run that is over is to wait for garbage collection
-            wakers = [*self._report_wakers, *self._settled_wakers]
-            self._report_wakers, self._settled_wakers = [], []
-        for wake in wakers:
-            wake()
-        self._give_back_thread()
 
-    def _give_back_thread(self) -> None:
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            loops.give_back(thread)
 
-    def _wake_when_settled(self, wake: Callable[[], None]) -> None:
-        with self._lock:
-            if self._result is None:
-                self._settled_wakers.append(wake)
-                return
+def start_code(
+    backend: Backend,
+    order: Order,
+    lent: Lent,
+    log_sink: Callable[[CodeExecutionLog], None] | None = None,
+) -> CodeExecution:
+    """Has the backend execute the order; the handle of a run that has begun."""
+    transcript = CodeTranscript(log_sink)
+    transcript.begin(lambda loop: backend.start(order, lent, transcript, loop))
+    return CodeExecution(transcript)
+
+
+def _call_all(wakers: list[Callable[[], None]]) -> None:
+    for wake in wakers:
         wake()
 
 

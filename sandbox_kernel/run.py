@@ -1,40 +1,76 @@
-"""`run_code`, and `run_cell` for interactive use.
-
-Loads the rest only when it is first called, after it has sent for the zygote: both take a while,
-and on two processors they take it at the same time.
-"""
+"""`run_code`, and `run_cell` for interactive use."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
-from .engine import default_backend
+from .engine.settings import Settings
+from .engine.spawn import Spawned, spawn_zygote
 from .errors import OptionError
 
 if TYPE_CHECKING:
-    from .contract import CodeExecutionLog
-    from .engine.job import Backend
+    from .backend import Backend, Lent
+    from .contract import (
+        CodeExecutionLog,
+        CodeExecutionOptions,
+        Execute,
+        Language,
+    )
+    from .engine.pool import WorkerPool
     from .execution import CodeExecution
+    from .wire.order import Order
 
 
 def run_code(
     source: str,
-    options: Mapping[str, Any] | None = None,
+    options: CodeExecutionOptions | Mapping[str, Any] | None = None,
     *,
+    execute: Execute | Mapping[str, Any] | None = None,
+    imports: Mapping[str, Mapping[str, Any]] | None = None,
+    modules: Mapping[str, str] | None = None,
+    globals: Mapping[str, Any] | None = None,
+    language: Language | None = None,
+    memory_limit_bytes: int | None = None,
+    filename: str | None = None,
+    report: Callable[[Any], Any] | None = None,
     engine: Backend | None = None,
-    **named: Any,
+    **unknown: Never,
 ) -> CodeExecution:
     """Runs JavaScript or TypeScript as an ES module in a fresh sandbox.
 
-    Options come as a mapping with the contract's names, as keywords, or both: execute, imports,
-    modules, globals, language, memory_limit_bytes, filename, report. Wrong ones raise at once.
+    Options come as keywords, as a mapping with the contract's names, or both. Wrong ones raise at
+    once, before anything runs.
+
+    Args:
+        source: The text of the module.
+        options: A mapping of the options below, or `CodeExecutionOptions`, which keywords change.
+        execute: `{"fn": NAME, "args": [...]}`: the export to take, called if it is a function.
+        imports: Bare specifier to exports: functions and values that the module may import.
+        modules: Relative specifier to source text, such as `{"./lib.ts": "..."}`.
+        globals: Name to value or function: free identifiers of the module.
+        language: `"typescript"` (the default) or `"javascript"`.
+        memory_limit_bytes: Limit of the heap; the engine's default if there is none.
+        filename: The module's name in errors and stacks.
+        report: Called with every value that the module passes to `report`, which exists if this does.
+        engine: Where to run; the default engine if there is none.
     """
-    backend = _ready(engine)
-    options_of, job_of, execution = _parts()
-    job = job_of(_checked_source(source), options_of(options, **named))
-    return execution(job, backend)
+    given = {
+        "execute": execute,
+        "imports": imports,
+        "modules": modules,
+        "globals": globals,
+        "language": language,
+        "memory_limit_bytes": memory_limit_bytes,
+        "filename": filename,
+        "report": report,
+    }
+    named = {name: value for name, value in given.items() if value is not None}
+    parts = _parts(starts_zygote=engine is None)
+    order, lent = parts.lend(_checked_source(source), parts.options_of(options, **named, **unknown))
+    return parts.start_code(engine or parts.warm_pool(), order, lent)
 
 
 def run_cell(
@@ -51,28 +87,49 @@ def run_cell(
     Without a default export the last expression's value is the result, and without either there
     is none, unless `demand_export`. A result that cannot cross is described instead of refused.
     """
-    backend = _ready(engine)
-    options_of, job_of, execution = _parts()
-    checked = options_of(options, **named)
-    job = job_of(_checked_source(source), checked, interactive=True, demand_export=demand_export)
-    return execution(job, backend, on_log)
+    parts = _parts(starts_zygote=engine is None)
+    checked = parts.options_of(options, **named)
+    order, lent = parts.lend(
+        _checked_source(source), checked, interactive=True, demand_export=demand_export
+    )
+    return parts.start_code(engine or parts.warm_pool(), order, lent, on_log)
+
+
+def warm_up() -> None:
+    """Starts the default engine's processes now rather than at the first run."""
+    _parts(starts_zygote=True).warm_pool()
+
+
+class _Parts(NamedTuple):
+    options_of: Callable[..., CodeExecutionOptions]
+    lend: Callable[..., tuple[Order, Lent]]
+    start_code: Callable[..., CodeExecution]
+    warm_pool: Callable[[], WorkerPool]
 
 
 @cache
-def _parts() -> tuple[Any, Any, type[CodeExecution]]:
+def _parts(*, starts_zygote: bool) -> _Parts:
+    """The package's one late import that is there for speed.
+
+    A zygote takes as long to start as the rest takes to import; on two processors they overlap.
+    """
+    loaded = "sandbox_kernel.engine.pool" in sys.modules
+    spawned = _spawned() if starts_zygote and not loaded else None
     from .contract import CodeExecutionOptions
-    from .engine.job import Job
-    from .execution import CodeExecution
+    from .engine.pool import default_pool, warm_default_pool
+    from .execution import start_code
+    from .lending import lend
 
-    return CodeExecutionOptions.of, Job.of, CodeExecution
+    if spawned is not None:
+        default_pool().adopt(spawned)
+    return _Parts(CodeExecutionOptions.of, lend, start_code, warm_default_pool)
 
 
-def _ready(engine: Backend | None) -> Backend:
-    if engine is not None:
-        return engine
-    pool = default_backend()
-    pool.warm_up()
-    return pool
+def _spawned() -> Spawned | None:
+    try:
+        return spawn_zygote(Settings().cpu_seconds)
+    except OSError:
+        return None  # the pool will try again, and say why it cannot
 
 
 def _checked_source(source: object) -> str:

@@ -127,9 +127,9 @@ def _inside(name: str) -> Check:
 
 
 def _folders() -> list[str]:
-    from .engine import zygote
+    from .engine.spawn import worker_paths
 
-    return zygote._paths()
+    return worker_paths()
 
 
 def attempt(name: str) -> None:

@@ -4,37 +4,27 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..wire.messages import FILTERED, ISOLATION_NAMES, PROCESS_ONLY
+from .settings import Settings
 from .zygote import filters_system_calls
-
-if TYPE_CHECKING:
-    from .pool import WorkerPool
 
 _PACKAGES = ("sandbox-kernel", "quickjs-ng", "cffi", "tree-sitter", "tree-sitter-typescript")
 
 
-def examine(engine: WorkerPool) -> dict[str, Any]:
+def examine(settings: Settings) -> dict[str, Any]:
     """Plain data; nothing is started."""
-    filtered = filters_system_calls()
+    limits = settings._asdict()
+    required = limits.pop("require_isolation")
+    level = FILTERED if filters_system_calls() else PROCESS_ONLY
     return {
         "versions": {"python": platform.python_version()}
         | {name: _version(name) for name in _PACKAGES},
         "platform": f"{platform.system()} {platform.machine()}",
-        "isolation": "seccomp" if filtered else "process",
-        "isolation_required": engine.require_isolation,
-        "limits": {
-            name: getattr(engine, name)
-            for name in (
-                "spares",
-                "concurrency",
-                "default_memory_limit_bytes",
-                "cpu_seconds",
-                "output_bytes",
-                "calls_in_flight",
-                "message_bytes",
-            )
-        },
+        "isolation": ISOLATION_NAMES[level],
+        "isolation_required": required,
+        "limits": limits,
     }
 
 

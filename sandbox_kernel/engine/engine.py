@@ -1,73 +1,121 @@
-"""Engine: the worker pool with its limits as traits, configurable like anything in Jupyter."""
+"""Engine: a worker pool with its settings as traits, configurable like anything in Jupyter."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Self
 
-from traitlets import Bool, Int, validate
+from traitlets import Bool, Int
 from traitlets.config import SingletonConfigurable
 
-from .pool import WorkerPool
+from ..backend import ActiveRun, Lent, Listener
+from ..wire.order import Order
+from .doctor import examine
+from .pool import Processes, WorkerPool, default_pool
+from .settings import Settings
+
+_DEFAULTS = Settings()
 
 
-class Engine(SingletonConfigurable, WorkerPool):
+class Engine(SingletonConfigurable):
     """Runs code in locked-down worker processes here; `Engine.instance()` is the default."""
 
     spares = Int(
-        WorkerPool.spares,
+        _DEFAULTS.spares,
         min=0,
-        help="Workers kept ready, locked down and waiting for a job. A spare costs about 3 MB.",
+        help="Workers kept ready, locked down and waiting for a run. A spare costs about 3 MB.",
     ).tag(config=True)
     concurrency = Int(
-        WorkerPool.concurrency,
+        _DEFAULTS.concurrency,
         min=1,
         help="Runs executing at the same time; more are queued in the order they came.",
     ).tag(config=True)
     default_memory_limit_bytes = Int(
-        WorkerPool.default_memory_limit_bytes,
+        _DEFAULTS.default_memory_limit_bytes,
         min=1,
-        help="Heap limit of a run that sets none, in bytes.",
+        help="Heap limit in bytes of a run that sets none.",
     ).tag(config=True)
     cpu_seconds = Int(
-        WorkerPool.cpu_seconds,
+        _DEFAULTS.cpu_seconds,
         min=1,
-        help="Safety cap: processor time of one run in seconds, enforced by the kernel.",
+        help="Safety cap: processor seconds of one run, enforced by the operating system.",
     ).tag(config=True)
     output_bytes = Int(
-        WorkerPool.output_bytes,
+        _DEFAULTS.output_bytes,
         min=1024,
-        help="Safety cap: what all that one run sends may take in the host's memory, in bytes.",
+        help="Safety cap: bytes of host memory that one run's messages may occupy.",
     ).tag(config=True)
     calls_in_flight = Int(
-        WorkerPool.calls_in_flight,
+        _DEFAULTS.calls_in_flight,
         min=1,
         help="Safety cap: asynchronous bridge calls of one run under way at once.",
     ).tag(config=True)
     message_bytes = Int(
-        WorkerPool.message_bytes,
+        _DEFAULTS.message_bytes,
         min=1024,
         max=2**32 - 1,
-        help="The largest single message taken from a worker.",
+        help="The largest single message taken from a worker, in bytes.",
     ).tag(config=True)
     require_isolation = Bool(
-        WorkerPool.require_isolation,
+        _DEFAULTS.require_isolation,
         help="Refuse to run without the system-call filter. On by default on Linux.",
     ).tag(config=True)
 
-    @validate("message_bytes", "output_bytes")
-    def _whole(self, proposal: Any) -> int:
-        return int(proposal["value"])
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        WorkerPool.__init__(self)
-        self.observe(lambda change: self.renew(), "cpu_seconds")
+    def __init__(self, *, pool: WorkerPool | None = None, **traits: Any) -> None:
+        super().__init__(**traits)
+        self._pool = pool or WorkerPool(self.settings)
+        self._pool.configure(self.settings)
+        self.observe(self._configure_pool, list(Settings._fields))
 
     @classmethod
-    def instance(cls, *args: Any, **settings: Any) -> Self:
-        """The default engine; what was started without one is taken over."""
-        first = not cls.initialized()
-        engine = super().instance(*args, **settings)
-        if first:
-            engine.take_over(WorkerPool.shared())
-        return engine
+    def instance(cls, *args: Any, **traits: Any) -> Self:
+        """The default engine, which is what `run_code` uses when it is given none."""
+        if not cls.initialized():
+            traits["pool"] = default_pool(replace_closed=True)
+        return super().instance(*args, **traits)
+
+    @property
+    def settings(self) -> Settings:
+        """The traits as plain data."""
+        return Settings(*(getattr(self, name) for name in Settings._fields))
+
+    def _configure_pool(self, _change: Any) -> None:
+        self._pool.configure(self.settings)
+
+    def start(
+        self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
+    ) -> ActiveRun:
+        """What `run_code` calls."""
+        return self._pool.start(order, lent, listener, loop)
+
+    def warm_up(self) -> None:
+        """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""
+        self._pool.warm_up()
+
+    def close(self) -> None:
+        """Ends every run and every process; leaves no zombie and no descriptor. Idempotent."""
+        self._pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def executing(self) -> int:
+        """How many runs execute now."""
+        return self._pool.executing
+
+    @property
+    def queued(self) -> int:
+        """How many runs wait for one of those to end."""
+        return self._pool.queued
+
+    def processes(self) -> Processes:
+        """The engine's own processes; for diagnostics and tests."""
+        return self._pool.processes()
+
+    def doctor(self) -> dict[str, Any]:
+        """What this engine is made of and how far it isolates."""
+        return examine(self.settings)

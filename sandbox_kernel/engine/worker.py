@@ -9,14 +9,19 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from ..wire import messages
 from ..wire.control import Record
+from ..wire.frame import pack
 
 _PEAK = re.compile(rb"VmPeak:\s*(\d+)")
 _LARGE = 1 << 30  # no worker is born with more
+_WAKE = b"".join(pack(messages.WAKE))
+# What the worker holds at once of a message on its way in: receive buffer, text, decoded JSON, the
+# realm's string; and of one on its way out: C string, bytes, the joined frame.
+_COPIES_IN, _COPIES_OUT = 6, 4
+_MESSAGE_SLACK = 64 * 2**20
 _prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
 
 
@@ -36,9 +41,9 @@ class Worker:
         self._on_exit: Callable[[Record], None] | None = None
 
     def wake(self) -> None:
-        """Its job is about to follow: to wake up takes it as long as to write that takes us."""
+        """Its order is about to follow; waking takes it about as long as writing that takes us."""
         try:
-            self.socket.send(_wake_message())
+            self.socket.send(_WAKE)
         except OSError:
             pass  # whoever sends the job will learn why
 
@@ -116,11 +121,14 @@ class Worker:
             self._status_descriptor = -1
 
 
-@cache
-def _wake_message() -> bytes:
-    from ..wire.frame import pack  # not before the first zygote is sent for
+def address_space(memory_limit: int, message_bytes: int) -> int:
+    """What the operating system lets a worker grow by: well beyond its heap, for engines gone wrong."""
+    return 3 * memory_limit + _MESSAGE_SLACK + message_bytes * _COPIES_OUT
 
-    return b"".join(pack(messages.WAKE))
+
+def memory_of_messages(largest_sent: int, largest_received: int) -> int:
+    """Memory that a worker needs for messages, which is not the guest's heap."""
+    return _COPIES_IN * largest_sent + _COPIES_OUT * largest_received
 
 
 def _open(path: str) -> int:

@@ -1,9 +1,8 @@
-"""The host's side of the zygote: a fresh interpreter with nothing of ours in it."""
+"""The host's hold on its zygote: asks it for workers, hears how they ended, ends it."""
 
 from __future__ import annotations
 
 import array
-import importlib.util
 import os
 import signal
 import socket
@@ -14,49 +13,34 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ..errors import EngineError
 from ..wire import control
+from .spawn import Spawned
 from .worker import Worker
-
-# Without collections of garbage: they would write to pages that all workers share.
-_BOOT = (
-    "import gc, sys; gc.disable(); sys.path[:0] = {paths!r};"
-    " from sandbox_kernel.worker.__main__ import main; main({fd}, {cpu})"
-)
-_NEEDED = ("sandbox_kernel", "_cffi_backend", "_quickjs", "tree_sitter", "tree_sitter_typescript")
-_CONTROL_DESCRIPTOR = 3
-_ENVIRONMENT = {
-    # Symbols are looked up once, by the loader, not by every worker that is first to need one.
-    "LD_BIND_NOW": "1",
-    # Heaps grow by large pages where the system offers them: first touch of memory costs less.
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-}
 
 
 @cache
 def filters_system_calls() -> bool:
-    """Whether workers have a filter of ours on this system; a job is not even sent to others."""
+    """Whether workers have a filter of ours on this system; a run is not even sent to others."""
     return sys.platform == "linux" and os.uname().machine in ("x86_64", "aarch64")
 
 
 class ZygoteProcess:
-    """Spawned without the host's environment, in a process session that no terminal signals reach."""
+    """One zygote and the workers it has forked. A thread listens to it."""
 
     def __init__(
         self,
-        cpu_seconds: int,
+        spawned: Spawned,
         on_worker: Callable[[Worker], None],
         on_lost: Callable[[ZygoteProcess, str], None],
     ) -> None:
+        self.pid = spawned.pid
+        self._control = spawned.control
         self._on_worker = on_worker
         self._on_lost = on_lost
         self._lock = threading.Lock()
+        self._reaped = False
         self._requested: deque[socket.socket] = deque()
         self._workers: dict[int, Worker] = {}
-        ours, theirs = socket.socketpair()
-        self._control = ours
-        self.pid = _spawn(theirs.fileno(), cpu_seconds)
-        theirs.close()
         self._thread = threading.Thread(target=self._listen, name="sandbox-zygote", daemon=True)
         self._thread.start()
 
@@ -121,7 +105,7 @@ class ZygoteProcess:
         self._on_lost(self, reason)
 
     def close(self) -> None:
-        """Its end of file is the zygote's end; the kernel ends the workers with it."""
+        """Ends the process; the operating system ends its workers with it. Idempotent."""
         try:
             self._control.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -129,6 +113,14 @@ class ZygoteProcess:
         if threading.current_thread() is not self._thread:
             self._thread.join(5)
         self._control.close()
+        self._reap()
+
+    def _reap(self) -> None:
+        """Once only: a process number that was waited for may soon be somebody else's."""
+        with self._lock:
+            if self._reaped:
+                return
+            self._reaped = True
         try:
             os.kill(self.pid, signal.SIGKILL)  # it may be stopped, and then would never see its end
             os.waitpid(self.pid, 0)
@@ -137,32 +129,5 @@ class ZygoteProcess:
 
     def forget(self) -> None:
         """In a fork of the host: the zygote is the parent's."""
+        self._reaped = True
         self._control.close()
-
-
-def _spawn(descriptor: int, cpu_seconds: int) -> int:
-    code = _BOOT.format(paths=_paths(), fd=_CONTROL_DESCRIPTOR, cpu=cpu_seconds)
-    argv = [sys.executable, "-I", "-S", "-c", code]
-    actions: list[tuple[Any, ...]] = [
-        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
-        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_RDWR, 0),
-        (os.POSIX_SPAWN_DUP2, descriptor, _CONTROL_DESCRIPTOR),
-    ]
-    if not sys.executable:
-        raise EngineError("there is no Python interpreter to start the zygote with")
-    return os.posix_spawn(sys.executable, argv, _ENVIRONMENT, file_actions=actions, setsid=True)
-
-
-def _paths() -> list[str]:
-    """Only the folders of what the worker needs: not the user's path, no start-up code."""
-    folders: list[str] = []
-    for name in _NEEDED:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise EngineError(f"the package {name} is not installed")
-        folder = os.path.dirname(os.path.abspath(spec.origin))
-        if spec.submodule_search_locations is not None:
-            folder = os.path.dirname(folder)
-        if folder not in folders:
-            folders.append(folder)
-    return folders

@@ -7,9 +7,9 @@ import gc
 
 def launch() -> None:
     """Run until a front end says shutdown."""
-    from ..engine import default_backend
+    from ..run import warm_up
 
-    default_backend().warm_up()
+    warm_up()
 
     from ipykernel.kernelapp import IPKernelApp
 

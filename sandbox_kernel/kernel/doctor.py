@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ..engine import Engine
-from ..engine.limits import spell_size
+from ..sizes import spell_size
 
 _SECONDS = 60
 

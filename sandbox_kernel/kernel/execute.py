@@ -9,8 +9,8 @@ from typing import Any
 
 from ..contract import CodeExecutionOptions, CodeExecutionResult
 from ..engine import Engine
-from ..engine.job import Job
 from ..errors import OptionError, SerializationError
+from ..lending import lend
 from ..notebook.interrupts import Guard, bind, guarded
 from ..notebook.options.grammar import CellOptions, parse_options
 from ..notebook.show.clean import clean, clean_line
@@ -120,7 +120,7 @@ class Executor:
 def _check_crossing(name: str, exports: Mapping[str, Any]) -> None:
     """Refuse a bridge that no run could be given; the cell that made it is the place to say so."""
     try:
-        Job.of("", CodeExecutionOptions.of(imports={name: exports}))
+        lend("", CodeExecutionOptions.of(imports={name: exports}))
     except SerializationError as error:
         hint = "a name that starts with _ is not exported"
         raise OptionError(f"%%bridge {name} exports what cannot cross: {error}; {hint}") from None

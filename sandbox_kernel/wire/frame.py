@@ -66,7 +66,6 @@ class FrameReader:
         self._buffer = bytearray(_SMALL)
         self._start = 0
         self._end = 0
-        self.received = 0
 
     def room(self) -> memoryview:
         """Where the next bytes go; never empty."""
@@ -75,7 +74,6 @@ class FrameReader:
     def feed(self, count: int) -> Iterator[Frame]:
         """`count` bytes were written into `room()`; yields the frames they complete."""
         self._end += count
-        self.received += count
         while True:
             available = self._end - self._start
             if available < 20:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.contract import CodeExecutionResult
-from sandbox_kernel.engine import Engine, zygote
+from sandbox_kernel.engine import Engine, spawn
 from sandbox_kernel.run import run_code
 
 _BOOT = (
@@ -20,7 +20,7 @@ Attack = Callable[..., CodeExecutionResult]
 def taken() -> Iterator[Engine]:
     """An engine all of whose workers are in the attacker's hands."""
     with pytest.MonkeyPatch.context() as patch, Engine(spares=2) as engine:
-        patch.setattr(zygote, "_BOOT", _BOOT)
+        patch.setattr(spawn, "_BOOT", _BOOT)
         engine.warm_up()
         yield engine
 

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from sandbox_kernel import Engine, EngineClosedError, one_way, run_code
-from sandbox_kernel.engine.job import Job, Outcome
+from sandbox_kernel.backend import Outcome
 from sandbox_kernel.loops import _idle
 
 
@@ -207,8 +207,8 @@ def test_a_loop_closed_mid_run_frees_its_place() -> None:
 
 def test_another_backend_can_stand_behind_the_handle() -> None:
     class Elsewhere:
-        def start(self, job: Job, listener: Any, loop: Any) -> Any:
-            listener.on_report(job.source)
+        def start(self, order: Any, lent: Any, listener: Any, loop: Any) -> Any:
+            listener.on_report(order.source)
             listener.settled(Outcome("success", "from elsewhere"))
             return self
 

@@ -1,0 +1,178 @@
+"""The line to one worker: frames in, frames out, its memory, and word of its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import socket
+from collections.abc import Callable
+from time import monotonic
+from typing import Protocol
+
+from ..wire import messages
+from ..wire.control import Record
+from ..wire.frame import HEAD, Buffer, Frame, FrameReader, pack, size_of
+from .outbox import Outbox
+from .settings import Settings
+from .worker import memory_of_messages
+
+_SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
+_EXIT_NOTICE_SECONDS = 2.0
+READY = {  # as a worker of each isolation level says it
+    level: b"".join(pack(messages.READY, level, messages.VERSION))
+    for level in messages.ISOLATION_NAMES
+}
+
+
+class Peer(Protocol):
+    """What a line asks of its worker; a relay to a worker elsewhere keeps this too."""
+
+    socket: socket.socket
+    descriptor: int
+
+    def kill(self) -> None: ...
+    def growth(self) -> int | None: ...
+    def when_exited(self, callback: Callable[[Record], None]) -> None: ...
+    def close(self) -> None: ...
+
+
+class Party(Protocol):
+    """Who speaks on the line; all but `ended` is called on the loop."""
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more is to be heard."""
+
+    @property
+    def stopping(self) -> bool:
+        """It killed the worker itself, and need not be told how that ended."""
+
+    def hear(self, frame: Frame) -> None:
+        """May raise ProtocolError, or anything else, which then goes to `broken`."""
+
+    def broken(self, error: Exception) -> None:
+        """What came could not be understood."""
+
+    def overflowed(self) -> None:
+        """The worker does not take what it is sent."""
+
+    def gone(self, record: Record | None, cut_short: bool) -> None:
+        """The worker has ended; `record` says how, if anybody knows."""
+
+
+class Pace(Protocol):
+    """When to look for more at once, and when to let answers leave first: `Calls` knows."""
+
+    begun: int
+    linger_until: float
+
+
+class Line:
+    """Made when a worker is there; lives on the run's loop."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, peer: Peer, party: Party, settings: Settings
+    ) -> None:
+        self._loop = loop
+        self._peer = peer
+        self._party = party
+        self._reader = FrameReader(settings.message_bytes)
+        self._outbox = Outbox(loop, peer.socket, settings.output_bytes, party.overflowed)
+        self._largest_received = 0
+        self._gone = False
+
+    def read_ready(self, expected: bytes) -> bool | None:
+        """Reads the READY frame that a spare has already sent, without waiting for the loop.
+
+        True if it is as expected, None if it is yet to be heard, False if the worker is dead.
+        """
+        try:
+            said = self._peer.socket.recv(HEAD.size)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return False
+        if said == expected:
+            return True
+        if said:
+            self._reader.room()[: len(said)] = said
+            self._take(len(said))
+        return None if said else False
+
+    def listen(self, context: contextvars.Context, pace: Pace) -> None:
+        self._loop.add_reader(self._peer.descriptor, context.run, self._on_readable, pace)
+
+    def _on_readable(self, pace: Pace) -> None:
+        enough, begun = monotonic() + _SECONDS_PER_TURN, pace.begun
+        while not self._party.ended:
+            try:
+                count = self._peer.socket.recv_into(self._reader.room())
+            except BlockingIOError:
+                if monotonic() < pace.linger_until:
+                    continue
+                return
+            except OSError:
+                count = 0
+            if not count:
+                self._end_of_stream()
+                return
+            self._take(count)
+            if monotonic() > enough or pace.begun != begun:
+                return  # the guest has use for first answers while later calls are made
+
+    def _take(self, count: int) -> None:
+        try:
+            for frame in self._reader.feed(count):
+                self._largest_received = max(self._largest_received, size_of(frame))
+                self._party.hear(frame)
+                if self._party.ended:
+                    return
+        except Exception as error:
+            self._party.broken(error)
+
+    def _end_of_stream(self) -> None:
+        self._loop.remove_reader(self._peer.descriptor)
+        if self._party.stopping:
+            self._report_end(None)
+            return
+        self._peer.when_exited(self._exited)
+        self._loop.call_later(_EXIT_NOTICE_SECONDS, self._report_end, None)
+
+    def _exited(self, record: Record) -> None:
+        """On the thread that heard of it."""
+        try:
+            self._loop.call_soon_threadsafe(self._report_end, record)
+        except RuntimeError:
+            self._report_end(record)
+
+    def _report_end(self, record: Record | None) -> None:
+        if not self._gone:
+            self._gone = True
+            self._party.gone(record, not self._reader.closed())
+
+    def post(self, frame: list[Buffer], *, now: bool = False) -> None:
+        """Raises OSError only when `now`, if the worker is dead."""
+        self._outbox.post(frame, now=now)
+
+    def post_answer(self, call: int, json: str) -> None:
+        self._outbox.post_answer(call, json)
+
+    def memory_used_bytes(self) -> int | None:
+        """What the worker has grown by, less its own copies of messages."""
+        growth = self._peer.growth()
+        if growth is None:
+            return None
+        copies = memory_of_messages(self._outbox.largest, self._largest_received)
+        return max(0, growth - copies) or None
+
+    def kill(self) -> None:
+        self._peer.kill()
+
+    def hang_up(self) -> None:
+        """Nothing is sent any more."""
+        self._outbox.close()
+
+    def close(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.remove_reader(self._peer.descriptor)
+        self._peer.close()

@@ -1,0 +1,74 @@
+"""Starting a zygote: a fresh interpreter with an empty environment and nothing of the host in it.
+
+Apart from the rest of the engine and quick to import, because the first run starts its zygote
+before it loads anything else: both take a while, and on two processors they overlap.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import sys
+from typing import Any, NamedTuple
+
+from ..errors import EngineError
+
+# Without collections of garbage: they would write to pages that all workers share.
+_BOOT = (
+    "import gc, sys; gc.disable(); sys.path[:0] = {paths!r};"
+    " from sandbox_kernel.worker.__main__ import main; main({fd}, {cpu})"
+)
+_NEEDED = ("sandbox_kernel", "_cffi_backend", "_quickjs", "tree_sitter", "tree_sitter_typescript")
+_CONTROL_DESCRIPTOR = 3
+_ENVIRONMENT = {
+    # Symbols are looked up once, by the loader, not by every worker that is first to need one.
+    "LD_BIND_NOW": "1",
+    # Heaps grow by large pages where the system offers them: first touch of memory costs less.
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+}
+
+
+class Spawned(NamedTuple):
+    """A zygote that has just been started, and our end of its control socket."""
+
+    pid: int
+    control: socket.socket
+    cpu_seconds: int
+
+
+def spawn_zygote(cpu_seconds: int) -> Spawned:
+    """In a process session of its own, which no signals of a terminal reach."""
+    if not sys.executable:
+        raise EngineError("there is no Python interpreter to start the zygote with")
+    ours, theirs = socket.socketpair()
+    code = _BOOT.format(paths=worker_paths(), fd=_CONTROL_DESCRIPTOR, cpu=cpu_seconds)
+    argv = [sys.executable, "-I", "-S", "-c", code]
+    actions: list[tuple[Any, ...]] = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, theirs.fileno(), _CONTROL_DESCRIPTOR),
+    ]
+    try:
+        pid = os.posix_spawn(sys.executable, argv, _ENVIRONMENT, file_actions=actions, setsid=True)
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return Spawned(pid, ours, cpu_seconds)
+
+
+def worker_paths() -> list[str]:
+    """The folders of what a worker imports, and no others: not the user's path."""
+    folders: list[str] = []
+    for name in _NEEDED:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise EngineError(f"the package {name} is not installed")
+        folder = os.path.dirname(os.path.abspath(spec.origin))
+        if spec.submodule_search_locations is not None:
+            folder = os.path.dirname(folder)
+        if folder not in folders:
+            folders.append(folder)
+    return folders

@@ -1,0 +1,82 @@
+"""Source and options become what is sent (an `Order`) and what is lent (`Lent`).
+
+Values are encoded here, so that those that cannot cross raise before anything runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from .backend import Lent
+from .bridges import Bridges
+from .contract import CodeExecutionOptions
+from .errors import SerializationError
+from .wire.frame import Buffer
+from .wire.order import Order
+from .wire.values import encode
+
+
+def lend(
+    source: str,
+    options: CodeExecutionOptions,
+    *,
+    interactive: bool = False,
+    demand_export: bool = True,
+) -> tuple[Order, Lent]:
+    """Raises SerializationError with the path of a value that cannot cross."""
+    bridges = Bridges()
+    values, attachments = _encode_lent(options, bridges)
+    builtins = ("report", "console") if options.report is not None else ("console",)
+    order = Order(
+        source=source,
+        filename=options.filename,
+        language=options.language,
+        modules=dict(options.modules),
+        imports={key: list(names) for key, names in options.imports.items()},
+        globals=list(options.globals),
+        builtins=tuple(name for name in builtins if name not in options.globals),
+        fn=options.execute.fn,
+        memory_limit=options.memory_limit_bytes or 0,
+        interactive=interactive,
+        demand_export=demand_export,
+        values=values,
+        seed=os.urandom(8),
+        attachments=tuple(attachments),
+    )
+    return order, Lent(bridges, options.report)
+
+
+def _encode_lent(options: CodeExecutionOptions, bridges: Bridges) -> tuple[str, list[Buffer]]:
+    """Imports, globals and arguments as one value, so that what they share stays shared."""
+    if not (options.imports or options.globals or options.execute.args):
+        return "", []
+    lent = [
+        [list(exports.values()) for exports in options.imports.values()],
+        list(options.globals.values()),
+        list(options.execute.args),
+    ]
+    try:
+        text, attachments = encode(lent, "", bridges)
+    except SerializationError as error:
+        bridges.close()
+        raise SerializationError(error.reason, _named(error.path, options)) from None
+    return text, list(attachments)
+
+
+_LENT_PATH = re.compile(r"\[(\d+)\](?:\[(\d+)\])?(?:\[(\d+)\])?")
+
+
+def _named(path: str, options: CodeExecutionOptions) -> str:
+    """A path into the lent lists as the caller would write it: `imports['fs'].readFile`."""
+    found = _LENT_PATH.match(path)
+    if found is None or found[2] is None:
+        return path
+    first = int(found[2])
+    if found[1] == "2":
+        return f"execute.args[{first}]{path[found.end(2) + 1 :]}"
+    if found[1] == "1":
+        return f"globals.{list(options.globals)[first]}{path[found.end(2) + 1 :]}"
+    specifier = list(options.imports)[first]
+    name = list(options.imports[specifier])[int(found[3])]
+    return f"imports[{specifier!r}].{name}{path[found.end(3) + 1 :]}"
