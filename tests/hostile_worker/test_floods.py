@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import JSMap, JSSet
-from sandbox_kernel.sizes import spell_size
 from sandbox_kernel.run import run_code
+from sandbox_kernel.sizes import spell_size
 from sandbox_kernel.wire.frame import HEAD
 from sandbox_kernel.wire.messages import CALL, FINISHED, LOG, REPORT
 from tests.hostile_worker.fake import (

@@ -1,0 +1,101 @@
+"""A second, tiny backend: it plays a script in this process and records what it was sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from sandbox_kernel.backend import ActiveRun, Lent, Listener, Outcome
+from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog
+from sandbox_kernel.errors import EngineClosedError
+from sandbox_kernel.loops import on_loop
+from sandbox_kernel.wire.order import Order
+from tests.backends.script import Step, steps_of
+
+
+class Recorder:
+    """Knows nothing of workers, frames or JavaScript: only the seam."""
+
+    def __init__(self) -> None:
+        self.orders: list[Order] = []
+        self.closed = False
+
+    def start(
+        self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
+    ) -> ActiveRun:
+        if self.closed:
+            raise EngineClosedError("the recorder is closed")
+        self.orders.append(order)
+        play = Play(order, lent, listener, loop)
+        on_loop(loop, play.begin)
+        return play
+
+
+class Play:
+    """One script being played on the run's loop."""
+
+    def __init__(
+        self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._order = order
+        self._lent = lent
+        self._listener = listener
+        self._loop = loop
+        self._task: asyncio.Task[Outcome] | None = None
+        self._reason: tuple[str | None] | None = None
+
+    def begin(self) -> None:
+        self._task = self._loop.create_task(self._play())
+        self._task.add_done_callback(self._end)
+        if self._reason is not None:
+            self._task.cancel()
+
+    def terminate(self, reason: str | None) -> None:
+        if self._reason is None:
+            self._reason = (reason,)
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def memory_used_bytes(self) -> int | None:
+        return 4096
+
+    async def _play(self) -> Outcome:
+        outcome = Outcome("link_error", error=CodeExecutionError("LinkError", "no default export"))
+        for step in steps_of(self._order.source):
+            outcome = await self._step(step) or outcome
+        return outcome
+
+    def _end(self, task: asyncio.Task[Outcome]) -> None:
+        if not task.cancelled():
+            self._listener.settled(task.result())
+            return
+        assert self._reason is not None
+        message = self._reason[0] or "terminated by the caller"
+        error = CodeExecutionError("Terminated", message)
+        self._listener.settled(Outcome("terminated", error=error))
+
+    async def _step(self, step: Step) -> Outcome | None:
+        match step:
+            case ["report", value]:
+                self._listener.on_report(value)
+                assert self._lent.report is not None
+                self._lent.report(value)
+            case ["log", text]:
+                self._listener.on_log(CodeExecutionLog("log", (text,), 0.0))
+            case ["call", name]:
+                await self._call(name)
+            case ["loop"]:
+                await asyncio.Event().wait()
+            case ["throw", message]:
+                return Outcome("error", error=CodeExecutionError("Error", message))
+            case ["return", value]:
+                return Outcome("success", value, None, 4096)
+        return None
+
+    async def _call(self, name: str) -> Any:
+        """Functions are numbered in the order they were lent."""
+        function, _mode = self._lent.bridges.function(self._order.globals.index(name))
+        return await function()
