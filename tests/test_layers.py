@@ -10,67 +10,138 @@ import pytest
 import sandbox_kernel
 
 ROOT = Path(sandbox_kernel.__file__).parent
-# What each layer may know of ours, besides itself.
-FOUNDATION = {"errors", "values", "specifiers", "jsonable"}
-MAY_KNOW = {
-    "values": set(),
+EXTENSION = ROOT.parent / "extension" / "runcode"
+
+# What each part of the package may know of the others. Parts that are still to come are here too,
+# so that the first of their files already has its place.
+DATA = {"errors", "values", "specifiers", "jsonable", "sizes"}
+SEAM = DATA | {"contract", "wire", "bridges", "backend", "loops"}
+RUNS = SEAM | {"lending", "execution", "engine", "run"}
+LENT = {"permissions", "capabilities", "sessions", "programs"}
+TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
+MAY_KNOW: dict[str, set[str]] = {
     "errors": set(),
+    "values": set(),
     "specifiers": set(),
+    "sizes": set(),
     "jsonable": {"values"},
-    "contract": FOUNDATION,
-    "wire": FOUNDATION,
-    "bridges": FOUNDATION | {"wire"},
-    "worker": {"wire", "errors", "specifiers"},
-    "engine": FOUNDATION | {"wire", "contract", "bridges", "loops"},
+    "contract": DATA,
+    "wire": DATA,
+    "bridges": DATA | {"wire"},
+    "backend": DATA | {"contract", "wire", "bridges"},
     "loops": {"errors"},
-    "execution": FOUNDATION | {"engine", "contract", "loops"},
-    "run": FOUNDATION | {"engine", "contract", "execution"},
-    "selftest": FOUNDATION | {"engine", "run", "contract", "wire", "worker", "execution"},
-    "notebook": FOUNDATION | {"run", "execution", "contract", "bridges", "engine"},
-    "kernel": FOUNDATION
-    | {"run", "execution", "contract", "bridges", "engine", "notebook", "selftest"},
+    "lending": SEAM,
+    "execution": SEAM,
+    "isolation": {"errors"},
+    "worker": {"wire", "errors", "specifiers", "isolation"},
+    "engine": SEAM,
+    "permissions": SEAM,
+    "capabilities": SEAM | {"isolation", "permissions"},
+    "sessions": DATA | {"isolation"},
+    "programs": SEAM | {"execution", "isolation", "permissions", "capabilities", "sessions"},
+    "run": (RUNS - {"run"}) | LENT,
+    "selftest": RUNS | {"worker", "isolation"},
+    "tools": RUNS | LENT,
+    "agents": RUNS | LENT | {"tools"},
+    "cluster": RUNS | LENT,
+    "service": RUNS | LENT | {"tools"},
+    "mcp": RUNS | LENT | {"tools", "service"},
+    "notebook": RUNS | LENT | {"tools", "agents", "mcp", "cluster"},
+    "kernel": RUNS | LENT | {"tools", "agents", "mcp", "cluster", "notebook", "selftest"},
+    "cli": RUNS | LENT | (TOP - {"cli"}) | {"selftest"},
+}
+# The families of notebook/, by the same rule.
+NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
+    "options": set(),
+    "assist": {"options"},
+    "show": {"options", "assist"},
+    "view": {"options", "show"},
+    "interrupts": set(),
+    "cellrun": {"options", "assist", "show", "view", "interrupts"},
 }
 
 
-def _layer(path: Path) -> str:
+def _part(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def _imports(path: Path) -> set[str]:
-    """Layers of ours that a file imports."""
+def _imports(path: Path) -> set[tuple[str, ...]]:
+    """Modules of ours that a file imports, as paths below the package."""
     package = ("sandbox_kernel", *path.relative_to(ROOT).parts[:-1])
-    found = set()
+    found: set[tuple[str, ...]] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
-            full = [*base, *(node.module.split(".") if node.module else ())]
-            names = [full] if len(full) > 1 else [[*full, alias.name] for alias in node.names]
+            full = (*base, *(node.module.split(".") if node.module else ()))
+            found |= {(*full, alias.name) for alias in node.names}
         elif isinstance(node, ast.Import):
-            names = [alias.name.split(".") for alias in node.names]
-        else:
-            continue
-        found |= {name[1] for name in names if name[0] == "sandbox_kernel" and len(name) > 1}
-    return found - {"__version__"}
+            found |= {tuple(alias.name.split(".")) for alias in node.names}
+    return {name[1:] for name in found if name[0] == "sandbox_kernel" and len(name) > 1}
 
 
-EXTENSION = ROOT.parent / "extension" / "runcode"
-
-
-def test_the_extension_knows_what_the_kernel_knows_and_not_the_kernel() -> None:
-    for path in EXTENSION.glob("*.py"):
-        text = path.read_text("utf-8")
-        assert "sandbox_kernel.kernel" not in text, path
-
-
-FILES = sorted(p for p in ROOT.rglob("*.py") if _layer(p) in MAY_KNOW)
+FILES = sorted(p for p in ROOT.rglob("*.py") if _part(p) in MAY_KNOW)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_imports_only_what_its_layer_may_know(path: Path) -> None:
-    layer = _layer(path)
-    assert _imports(path) - {layer} <= MAY_KNOW[layer]
+def test_a_file_imports_only_what_its_part_may_know(path: Path) -> None:
+    part = _part(path)
+    known = {name[0] for name in _imports(path)} - {part, "__version__"}
+    assert known <= MAY_KNOW[part]
 
 
-def test_every_part_of_the_package_has_a_layer() -> None:
-    known = {*MAY_KNOW, "__init__", "__main__", "__pycache__"}
-    assert {_layer(path) for path in ROOT.iterdir()} <= known | {"py.typed"}
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "notebook").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_the_families_of_the_notebook_keep_their_order(path: Path) -> None:
+    family = path.relative_to(ROOT).parts[1].removesuffix(".py")
+    known = {name[1] for name in _imports(path) if name[0] == "notebook"} - {family}
+    assert known <= NOTEBOOK_MAY_KNOW.get(family, set())
+
+
+def test_every_part_of_the_package_has_its_place() -> None:
+    others = {"__init__", "__main__", "__pycache__", "py.typed"}
+    assert {_part(path) for path in ROOT.iterdir()} <= {*MAY_KNOW, *others}
+
+
+def test_the_rule_itself_has_no_circle() -> None:
+    below = dict(MAY_KNOW)
+    while below:
+        free = {part for part, known in below.items() if not known & set(below)}
+        assert free, f"these know each other: {sorted(below)}"
+        below = {part: known for part, known in below.items() if part not in free}
+
+
+def test_nothing_below_knows_what_stands_on_top() -> None:
+    assert {part for part, known in MAY_KNOW.items() if known & TOP} <= TOP
+
+
+def test_the_engine_never_knows_programs() -> None:
+    assert not MAY_KNOW["engine"] & LENT
+
+
+def test_the_extension_does_not_know_the_kernel() -> None:
+    for path in EXTENSION.glob("*.py"):
+        assert "sandbox_kernel.kernel" not in path.read_text("utf-8"), path
+
+
+# Who may start a process. Whoever needs another kind of process goes through one of these.
+STARTS_PROCESSES = {
+    "engine/spawn.py",  # the zygote
+    "worker/__main__.py",  # its workers
+    "worker/prefault.py",  # its rehearsal
+    "selftest.py",
+    "kernel/doctor.py",
+}
+
+
+def test_only_these_files_start_processes() -> None:
+    starters = {"fork", "forkpty", "posix_spawn", "posix_spawnp", "Popen", "execv"}
+    modules = {"subprocess", "multiprocessing", "pty"}
+    found = set()
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            called = isinstance(node, ast.Attribute) and node.attr in starters
+            imported = isinstance(node, ast.Import) and {a.name for a in node.names} & modules
+            if called or imported:
+                found.add(str(path.relative_to(ROOT)))
+    assert found == STARTS_PROCESSES
