@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import Any
 
-from .values import BigInt, GuestError, GuestFunction, JSMap, Opaque, Undefined
+from .values import MAX_SAFE_INTEGER, BigInt, GuestError, GuestFunction, JSMap, Opaque, Undefined
 
-_SAFE_INTEGER = 2**53 - 1
 _DEEPEST = 200
 _REPEATS = 100_000  # containers spelled out again where a value refers to them again
 _LONGEST_DECIMAL = 2**10000  # longer ones take quadratic time to print, and Python refuses
@@ -47,7 +46,7 @@ class _Speller:
 
 
 def _whole(value: int) -> int | str:
-    if not isinstance(value, BigInt) and abs(value) <= _SAFE_INTEGER:
+    if not isinstance(value, BigInt) and abs(value) <= MAX_SAFE_INTEGER:
         return int(value)
     return str(int(value)) if abs(value) < _LONGEST_DECIMAL else hex(value)
 

@@ -5,8 +5,26 @@ Knows nothing of the rest of the package, so that every layer may use it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any, Final, final
+
+MAX_SAFE_INTEGER = 2**53 - 1  # beyond it JavaScript's numbers are not exact
+LAST_MOMENT = 8_640_000_000_000_000  # of JavaScript's time, in milliseconds from the epoch
+TYPED_ARRAYS = {  # by the code that `array.array` and the buffer protocol have for their items
+    "b": "Int8Array",
+    "B": "Uint8Array",
+    "h": "Int16Array",
+    "H": "Uint16Array",
+    "i": "Int32Array",
+    "I": "Uint32Array",
+    "l": "BigInt64Array" if array("l").itemsize == 8 else "Int32Array",
+    "L": "BigUint64Array" if array("L").itemsize == 8 else "Uint32Array",
+    "q": "BigInt64Array",
+    "Q": "BigUint64Array",
+    "f": "Float32Array",
+    "d": "Float64Array",
+}
 
 
 @final

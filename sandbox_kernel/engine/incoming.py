@@ -7,15 +7,14 @@ from typing import Any
 
 from ..contract import LOG_LEVELS, STATUSES, CodeExecutionError, CodeExecutionLog, Status
 from ..errors import ProtocolError
+from ..values import LAST_MOMENT
 from ..wire.frame import Buffer
-
-_LAST_MOMENT = 8_640_000_000_000_000  # of JavaScript's time, in milliseconds
 
 
 def log_of(entry: Any) -> CodeExecutionLog:
     match entry:
         case [str(level), str(method), int(depth), int() | float() as time, list(args)]:
-            if level in LOG_LEVELS and 0 <= depth < 1 << 20 and 0 <= time <= _LAST_MOMENT:
+            if level in LOG_LEVELS and 0 <= depth < 1 << 20 and 0 <= time <= LAST_MOMENT:
                 return CodeExecutionLog(level, tuple(args), time, method[:20], depth)
     raise ProtocolError("a log entry of unknown shape")
 

@@ -26,11 +26,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from ..values import BigInt, JSMap, JSSet, undefined
+from ..values import MAX_SAFE_INTEGER, BigInt, JSMap, JSSet, undefined
 from .frame import Buffer
 from .scalars import (
     EPOCH,
-    MAX_SAFE_INTEGER,
     MILLISECOND,
     check_keys,
     date_of,

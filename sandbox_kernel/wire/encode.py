@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 import math
 import sys
-from array import array
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from ..errors import SerializationError
-from ..values import ArrayBuffer, BigInt, GuestError, JSMap, JSSet, Opaque, Undefined
+from ..values import (
+    MAX_SAFE_INTEGER,
+    TYPED_ARRAYS,
+    ArrayBuffer,
+    BigInt,
+    GuestError,
+    JSMap,
+    JSSet,
+    Opaque,
+    Undefined,
+)
 from .frame import Buffer
-from .scalars import EPOCH, MAX_SAFE_INTEGER
+from .scalars import EPOCH
 
 _PLAIN_DEPTH = 100
 
@@ -82,23 +91,7 @@ def _is_plain(root: Any) -> bool:
     return False
 
 
-_BUFFER_TYPES = {
-    "b": "Int8Array",
-    "B": "Uint8Array",
-    "h": "Int16Array",
-    "H": "Uint16Array",
-    "i": "Int32Array",
-    "I": "Uint32Array",
-    "e": "Float16Array",
-    "f": "Float32Array",
-    "d": "Float64Array",
-    "q": "BigInt64Array",
-    "Q": "BigUint64Array",
-    "l": "BigInt64Array" if array("l").itemsize == 8 else "Int32Array",
-    "L": "BigUint64Array" if array("L").itemsize == 8 else "Uint32Array",
-    "c": "Uint8Array",
-    "?": "Uint8Array",
-}
+_BUFFER_TYPES = {**TYPED_ARRAYS, "e": "Float16Array", "c": "Uint8Array", "?": "Uint8Array"}
 
 
 class _Table:

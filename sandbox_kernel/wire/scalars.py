@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ..values import BigInt, Opaque, Undefined
+from ..values import LAST_MOMENT, MAX_SAFE_INTEGER, BigInt, Opaque, Undefined
 from .frame import Buffer
 
-MAX_SAFE_INTEGER = 2**53 - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-_LAST_MOMENT = 8_640_000_000_000_000
 _BY_VALUE = frozenset((str, int, float, bool, type(None), Undefined, BigInt))
 _LARGE = 1 << 60  # from here on a guest can make as many bigints as it likes that hash alike
 
@@ -21,7 +19,7 @@ def date_of(milliseconds: Any) -> Any:
     """A moment, or what to show for one that Python does not have."""
     if milliseconds is None:
         return Opaque("Date", "Invalid Date")
-    if not -_LAST_MOMENT <= milliseconds <= _LAST_MOMENT:
+    if not -LAST_MOMENT <= milliseconds <= LAST_MOMENT:
         raise ValueError("a time that JavaScript does not have")
     try:
         return EPOCH + MILLISECOND * milliseconds

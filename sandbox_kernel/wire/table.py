@@ -15,7 +15,16 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ..values import ArrayBuffer, BigInt, GuestError, JSMap, JSSet, Opaque, undefined
+from ..values import (
+    TYPED_ARRAYS,
+    ArrayBuffer,
+    BigInt,
+    GuestError,
+    JSMap,
+    JSSet,
+    Opaque,
+    undefined,
+)
 from .frame import Buffer
 from .scalars import check_keys, date_of, index_below, take_attachment
 
@@ -27,18 +36,7 @@ class Borrower(Protocol):
     def guest_promise(self, ident: int) -> Any: ...
 
 
-_ARRAY_CODES = {
-    "Int8Array": "b",
-    "Uint8ClampedArray": "B",
-    "Int16Array": "h",
-    "Uint16Array": "H",
-    "Int32Array": "i",
-    "Uint32Array": "I",
-    "Float32Array": "f",
-    "Float64Array": "d",
-    "BigInt64Array": "q",
-    "BigUint64Array": "Q",
-}
+_ARRAY_CODES = {TYPED_ARRAYS[code]: code for code in "bhHiIqQfd"} | {"Uint8ClampedArray": "B"}
 _LARGE_HEX = 16  # digits of a bigint from 2**60 on; hashes of smaller ones differ
 _CONTAINERS: dict[str, Callable[[], Any]] = {"a": list, "o": dict, "m": JSMap, "s": set}
 _SCALARS = frozenset((str, int, float, bool, type(None)))
