@@ -217,7 +217,7 @@ class Repair:
             self._hide(abstract.start, abstract.end)
             self.forced.append((abstract.start, abstract.end))
         if following[0] == b"default":
-            return self._default(at + 2)
+            return self._nameless_signature(at) or self._default(at + 2)
         if following in ((b"type", b"*"), (b"type", b"{")):
             return self._export_types(at)
         return self._specifiers(at + 1) if following[0] == b"{" else None
@@ -233,6 +233,21 @@ class Repair:
             if self.data[gap : gap + 1] in (b" ", b"\t"):
                 self.shadow[gap : gap + 1] = b";"
         return None
+
+    def _nameless_signature(self, at: int) -> int | None:
+        """export default function (a: B): C; which the grammar reads only with a name"""
+        keyword = at + 3 if self._text(at + 2) == b"async" else at + 2
+        if self._text(keyword) != b"function" or (keyword > at + 2 and self.tokens[keyword].fresh):
+            return None
+        opening = keyword + 2 if self._text(keyword + 1) == b"*" else keyword + 1
+        if self._text(opening) == b"<":
+            opening = self.reader.end_of_arguments(opening) or opening
+        end = self.reader.end_of_brackets(opening) if self._text(opening) == b"(" else None
+        if end is not None and self._text(end) == b":":
+            end = self.reader.end_of_type(end + 1)
+        if end is None or self._text(end) == b"{":
+            return None
+        return self._statement_erased(at, end)
 
     def _import(self, at: int) -> int | None:
         """import a, { b } from 'c'; import('a').B<C>, which is a type if nothing is called"""
@@ -275,6 +290,10 @@ class Repair:
             return None
         if self._text(end) == b"from":
             end += 2
+        return self._statement_erased(at, end)
+
+    def _statement_erased(self, at: int, end: int) -> int | None:
+        """Hide a whole statement from the grammar and blank it, if it may end in front of `end`."""
         if end < len(self.tokens) and not (
             self.tokens[end].fresh or self._text(end) in (b";", b"}")
         ):

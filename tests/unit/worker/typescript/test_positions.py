@@ -37,6 +37,10 @@ THROWING = {
     "in a moved arrow": f"const f = <\n T\n>(x: T):\n any => {{ throw new {MARK} }}\nf(1)",
     "in a wrapped object": f"const f = () => <any>{{ a: (() => {{ throw new {MARK} }})() }}; f()",
     "behind a group": f"const a: any = 1; a + a as any * a; throw new {MARK}",
+    "behind a nameless overload": (
+        "export default function (é: '𝒳'): void; export default function (é: any): void "
+        f"{{ throw new {MARK} }}"
+    ),
     "behind dropped imports": f"import type {{ A }} from 'a'; import {{ B }} from 'b'; let b: B; throw new {MARK}",
 }
 

@@ -79,6 +79,37 @@ export async function* e<T>(): any { } export class F<T> { } export default (x: 
 export default function f(x: number): number;
 export default function f(x: any) { return x; }
 log(f(1));
+//// a nameless default function with one overload
+export default function (x: number): number; export default function (x: any) { return [x]; }
+//// a nameless default function with several overloads on lines without semicolons
+const before = 1
+export default function (x: number): number
+export default function <T extends { a: 1 }>(this: void, x: T, y?: string): x is T
+export default function (x: unknown): asserts x
+export default function (x)
+export default function <T>(x: any): any { return [x]; }
+[1].map(log)
+//// a nameless default async function with overloads and comments between
+export /* 1 */ default /* 2 */ async /* 3 */ function /* 4 */ (x: number): Promise<{ a: number }> /* 5 */; // 6
+/* 7 */
+// 8
+export default async function (x: any): Promise<any> /* 9 */ { return [x]; } /* 10 */ log(1);
+//// a nameless default generator with overloads
+export default function (x: number): Iterable<number>;
+export default function* (x: any): any { yield x; }
+//// a nameless default function whose body starts on the next line
+export default function (x: { a: 1 }): { b: 1 };
+export default function (x: any): { b: 1 }
+{ return { b: 1 }; }
+//// a nameless default function that is never implemented
+export const a: number = 1;
+export default function (x: number): number;
+//// a default export named async
+const async: number = 1; export default async
+function f(): void; function f() { log(2) }
+f()
+//// a default function without types
+export default function (x) { return [x]; } log(1)
 //// names of enums and namespaces shadow imports
 import { A, B, C } from "x";
 function f() { enum A { X = 1 } class B { } function C() { } return [A.X, typeof B, typeof C]; }
