@@ -24,7 +24,7 @@ from .quickjs import UNDEFINED, CompileError, Compiler, Context, GuestThrew, Val
 from .typescript import Prepared, UnsupportedSyntax, prepare
 
 _BOOTSTRAP = (
-    "harden", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "entry",
+    "harden", "stacks", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "entry",
 )  # fmt: skip
 _FIRST_COLLECTION = 4 << 20
 _HEADROOM = 1 << 20  # what the heap may pass its limit by, so that reaching it can be told

@@ -56,6 +56,14 @@ def test_no_global_property_of_any_host() -> None:
     assert outcome(f"export default {ABSENT!r}.filter((name) => name in globalThis)") == []
 
 
+def test_numbers_have_no_text_that_the_guest_chose() -> None:
+    """JSON.rawJSON would put any digits into what crosses, beyond what a number can be."""
+    assert outcome("export default Object.getOwnPropertyNames(JSON).sort()") == [
+        "parse",
+        "stringify",
+    ]
+
+
 def test_free_identifiers_of_the_bootstrap_are_not_free_here() -> None:
     names = ["native", "said", "attachments", "encode", "decode", "invoke", "pending", "lent", "settle",
              "ObjectPrototype", "stringify", "newMap", "put", "entry", "__dirname", "arguments"]  # fmt: skip

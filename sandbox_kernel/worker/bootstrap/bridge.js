@@ -79,17 +79,36 @@ function lendFunction(value) {
   return lent.length - 1;
 }
 
-function lendPromise(value) {
+function lendPromise(promise) {
   const ident = ++lastPromise;
-  const watched = new PromiseConstructor((resolve) => resolve(value));
-  native.watch(ident, watched);
+  native.watch(ident, promise);
   return ident;
 }
 
 // A call of the host to a guest function: a promise of its value.
 function callGuest(ident, text, buffers) {
-  const args = decode(text, buffers);
-  return new PromiseConstructor((resolve) => resolve(apply(lent[ident], undefined, args)));
+  return promiseFrom(lent[ident], decode(text, buffers));
+}
+
+// A promise of what a guest function gives.
+function promiseFrom(called, args) {
+  let value;
+  try {
+    value = apply(called, undefined, args);
+  } catch (error) {
+    return new PromiseConstructor((resolve, reject) => reject(error));
+  }
+  return promiseOf(value);
+}
+
+// A promise is awaited itself: one that follows it would ask for its `then`, which may lie. Any other
+// object that has a `then` is followed, as the language does.
+function promiseOf(value) {
+  return isPromise(value) ? value : new PromiseConstructor((resolve) => resolve(value));
+}
+
+function isPromise(value) {
+  return typeof value === 'object' && value !== null && native.kind(value) === 'Promise';
 }
 
 function report(value) {
@@ -132,13 +151,11 @@ function gather(line, isCall) {
 function execute(namespace, name, args, call) {
   if (!apply(hasOwn, namespace, [name])) return undefined;
   const selected = namespace[name];
-  if (typeof selected === 'function' && call) {
-    return new PromiseConstructor((resolve) => resolve(apply(selected, undefined, args)));
-  }
+  if (typeof selected === 'function' && call) return promiseFrom(selected, args);
   if (args.length > 0) {
     throw namedError('TypeError', "export '" + name + "' is not a function, but execute.args has " + args.length + ' arguments');
   }
-  return new PromiseConstructor((resolve) => resolve(selected));
+  return promiseOf(selected);
 }
 
 function encodeResult(value, lenient) {

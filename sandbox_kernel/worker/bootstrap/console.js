@@ -64,10 +64,8 @@ function makeConsole() {
       emit('error', 'assert', args);
     },
     trace(...args) {
-      const { stack } = new ErrorConstructor();
-      const frames = apply(stringSlice, stack, [apply(stringIndexOf, stack, ['\n']) + 1]);
       const shown = prepend('Trace:', args);
-      put(shown, shown.length, '\n' + frames);
+      put(shown, shown.length, '\n' + stackOf(new ErrorConstructor()));
       emit('error', 'trace', shown);
     },
     clear() {},

@@ -35,6 +35,7 @@ const symbolToString = Symbol.prototype.toString;
 const bufferSlice = ArrayBuffer.prototype.slice;
 const bufferTransfer = ArrayBuffer.prototype.transfer;
 const stringStartsWith = String.prototype.startsWith;
+const stringEndsWith = String.prototype.endsWith;
 const stringSlice = String.prototype.slice;
 const stringIndexOf = String.prototype.indexOf;
 const BinaryConstructors = create(null);
@@ -83,17 +84,13 @@ function hide(target, key, value) {
   });
 }
 
-// An Error of the realm with a name of its own.
-function namedError(name, message) {
-  const known = ErrorConstructors[name];
-  const error = known === undefined ? new ErrorConstructor(message) : new known(message);
-  if (known === undefined || name === 'AggregateError') hide(error, 'name', name);
-  return error;
-}
-
 for (const name of ['eval', 'SharedArrayBuffer', 'Atomics', 'InternalError', 'escape', 'unescape']) {
   delete globalThis[name];
 }
+// A number in JSON is what the value says, never a text of the guest's.
+delete JSON.rawJSON;
+delete JSON.isRawJSON;
+
 // The realm has no compiler, so the native constructor throws whatever it is given. Without source
 // text there is nothing to compile: that gives an empty function, as everywhere.
 const NativeFunction = Function;
@@ -111,6 +108,7 @@ hide(NativeFunction.prototype, 'constructor', EmptyFunction);
 hide(globalThis, 'Function', EmptyFunction);
 
 // A guest's prepareStackTrace would be handed the functions of this very file.
+const setStackTraceLimit = getOwnPropertyDescriptor(Error, 'stackTraceLimit').set;
 delete Error.prepareStackTrace;
 delete Error.stackTraceLimit;
 delete Error.captureStackTrace;
