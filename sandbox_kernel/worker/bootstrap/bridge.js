@@ -1,11 +1,13 @@
-// Host functions and promises inside the realm, guest functions and promises lent to the host.
-const SYNC = 0, ASYNC = 1, ONE_WAY = 2;
+// Both directions of calls: functions and promises of the host inside the realm, guest functions and
+// promises lent to the host. Also how reports and logs are gathered, and how an export is executed.
+const SYNC = 0; // the modes of a bridge; any other mode is a call without an answer
+const ASYNC = 1;
 // Number of a call, or of a promise of the host -> { resolve, reject }. The engine's Map is slow for
-// numbers that follow each other, so they are spread.
+// consecutive numbers, so they are multiplied.
 const pending = newMap();
 const SPREAD = 0x9E3779B1;
 const lent = newList(); // guest functions, by number
-let waiting = 0; // how many those are
+let waiting = 0; // how many promises are pending
 let lastCall = 0;
 let lendPromises = true;
 let lastPromise = 0;
@@ -34,7 +36,7 @@ function invoke(ident, mode, args) {
   return value;
 }
 
-// Calls that nobody waits for right now gather, too, but for those whose arguments JSON does not say.
+// Calls that nobody waits for right now are gathered, except those whose arguments JSON cannot express.
 function callAtOnce(ident, call, text) {
   if (said.text !== '') native.flush();
   native.call(ident, call, text, attachments);
@@ -47,7 +49,7 @@ function pendingPromise(ident) {
   });
 }
 
-// An answer of the host to an asynchronous call.
+// Takes the host's answer to an asynchronous call.
 function settle(ident, threw, text, buffers) {
   const promise = noLongerPending(ident);
   if (promise === undefined) return;
@@ -55,7 +57,7 @@ function settle(ident, threw, text, buffers) {
   else promise.resolve(decode(text, buffers));
 }
 
-// Many answers. To resolve a promise may run code of the guest (an accessor named `then`).
+// Takes many answers. Resolving a promise may run guest code (an accessor named `then`).
 function settleAll(text) {
   const answers = decode(text);
   for (let i = 0; i < answers.length; i += 2) {
@@ -64,7 +66,8 @@ function settleAll(text) {
   }
 }
 
-// Or undefined, if it never was: of a value that the host refused in the end, a part may be answered.
+// The pending promise, or undefined if there is none: the host may have refused a whole value after it
+// answered a part of it.
 function noLongerPending(ident) {
   const key = imul(ident, SPREAD);
   const promise = pending.get(key);
@@ -85,7 +88,7 @@ function lendPromise(promise) {
   return ident;
 }
 
-// A call of the host to a guest function: a promise of its value.
+// Runs a guest function for the host: a promise of its value.
 function callGuest(ident, text, buffers) {
   return promiseFrom(lent[ident], decode(text, buffers));
 }
@@ -96,7 +99,7 @@ function promiseFrom(called, args) {
   try {
     value = apply(called, undefined, args);
   } catch (error) {
-    return new PromiseConstructor((resolve, reject) => reject(error));
+    return new PromiseConstructor((_resolve, reject) => reject(error));
   }
   return promiseOf(value);
 }
@@ -117,9 +120,9 @@ function report(value) {
   else say('R', encodeOdd(value, 'report', false));
 }
 
-// What is said gathers in `said.text`: lines of reports and logs, or calls, never both, so that
-// everything leaves in order. The worker also empties it while the guest computes, at any jump or
-// call: it is only ever added to, in one expression.
+// What is to be sent is gathered in `said.text`: lines of reports and logs, or calls, never both, so that
+// everything is sent in order. The worker also empties it while the guest computes, at any jump or call:
+// so text is only ever appended, in one expression.
 const { said } = native;
 let saidLines = 0;
 let saidAt = 0;
@@ -146,8 +149,8 @@ function gather(line, isCall) {
   }
 }
 
-// The contract's steps 1 to 3 for the selected export.
-// A promise of what the selected export gives, or undefined if there is no such export.
+// The contract's steps 1 to 3 for the selected export: a promise of what it gives, or undefined if there
+// is no such export.
 function execute(namespace, name, args, call) {
   if (!apply(hasOwn, namespace, [name])) return undefined;
   const selected = namespace[name];

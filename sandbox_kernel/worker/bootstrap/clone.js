@@ -1,5 +1,5 @@
-// structuredClone, which the engine lacks: the algorithm of the HTML standard, less what has no
-// meaning here (ports, streams, shared memory).
+// structuredClone, which the engine lacks: the algorithm of the HTML standard, without what does not
+// exist here (ports, streams, shared memory).
 function structuredClone(value, options) {
   const memory = newMap();
   const transfer = options === undefined || options === null ? undefined : options.transfer;

@@ -1,13 +1,13 @@
-// Trees of data, many values at a time: a list of values becomes one column of the message, and what
-// they hold becomes further lists, whose turn comes later; so the loops are short, and JSON's native
-// code does the rest. Cycles, functions, instances and the like have no column: then `undefined` is
-// the answer, and the table that is made instead says it, or says why not.
+// Encodes trees of data, many values at a time. A list of values becomes one column of the message,
+// and what they contain becomes further lists, which are encoded later. So the loops are short, and
+// JSON's native code does the rest. Cycles, functions, class instances and the like have no column:
+// then the answer is `undefined`, and table.js encodes the value instead, or refuses it.
 const SCALAR = 0, MISSING = 1, NUMBER = 2, BIGINT = 3, DATE = 4, OBJECT = 5, ARRAY = 6, SET = 7, MAP = 8, OTHER = 9;
-// What one of each takes on the host, in units of wire/columns.py, which has the same.
+// What one value of each kind costs on the host, in the units of wire/columns.py, which has the same table.
 const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 2, [OBJECT]: 8, [ARRAY]: 3, [SET]: 8, [MAP]: 8 };
 const FLOAT_COST = 1, MEMBER_COST = 3, ENTRY_COST = 4;
-const DISTINCT = 16; // added to a kind: and each of them is there once
-const FEW = 256; // lists, from which on they must be worth their while
+const DISTINCT = 16; // added to a kind whose list is known to have no repetitions
+const FEW = 256; // a message with more lists than this must have several values in each
 
 function encodeColumns(root, lenient) {
   const state = { __proto__: null, lenient, lists: newList(), kinds: newList(), seen: newList(), met: newList(), made: 0, items: 0,
@@ -32,7 +32,7 @@ function encodeColumns(root, lenient) {
   return state.made + (arraysAreClean(TABLE_DEPTH) ? stringify(table) : spell(table));
 }
 
-// A list whose turn will come; `kind` is what its values are, if that is known already.
+// Adds a list to be encoded later; `kind` is the kind of its values if that is known already.
 function addList(state, kind) {
   const list = newList();
   state.kinds[state.lists.length] = kind;
@@ -51,7 +51,7 @@ function encodeColumn(state, values, known) {
   return alike === length ? encodeAlike(state, kind, values, length) : encodeMixture(state, values, kind, alike, length);
 }
 
-// How many, from the first on, are of that kind. Short loops, each with the least that tells.
+// How many values, from the first on, are of a kind. Short loops, each with the cheapest sufficient test.
 function countAlike(values, kind, length) {
   let i = 1;
   if (kind === SCALAR) {
@@ -88,7 +88,7 @@ function kindOfItem(value) {
     if (isArray(value)) return ARRAY;
     const prototype = getPrototypeOf(value);
     if (prototype === ObjectPrototype || prototype === null) return OBJECT;
-    if (prototype === DatePrototype) return DATE; // or it pretends to be: then its method throws
+    if (prototype === DatePrototype) return DATE; // if it only pretends to be one, the Date method throws later
     if (prototype === SetPrototype) return SET;
     return prototype === MapPrototype ? MAP : OTHER;
   }
@@ -98,7 +98,7 @@ function kindOfItem(value) {
   return type === 'bigint' ? BIGINT : OTHER;
 }
 
-// The first `alike` values are known to be of one kind.
+// Encodes values of several kinds; the first `alike` of them are known to be of one kind.
 function encodeMixture(state, values, kind, alike, length) {
   const first = state.lists.length;
   const numbers = { __proto__: null }; // kind -> number of its list
@@ -147,7 +147,7 @@ function encodeAlike(state, kind, values, length) {
       return encodeArrays(state, values, length);
     case SET:
       return encodeSets(state, values, length);
-    case MAP:
+    default:
       return encodeMaps(state, values, length);
   }
 }
@@ -157,7 +157,7 @@ function areNumbers(values, length) {
   return true;
 }
 
-// Spelling out fractions and reading them again is slow on both sides.
+// Fractions go as binary data: writing and reading them as text is slow on both sides.
 function encodeFloats(state, values, length) {
   const index = attach(state, new BinaryConstructors.Float64Array(values));
   if (index === undefined) return undefined;
@@ -173,7 +173,7 @@ function attach(state, value) {
   return index;
 }
 
-// Whether none of them was met before. A set for each kind, because they are faster small.
+// Whether none of the values was met before. Each kind has its own set, because small sets are faster.
 function areNew(state, kind, values, length) {
   const seen = state.seen[kind];
   for (let i = 0; i < length; i++) seen.add(values[i]);
@@ -181,7 +181,7 @@ function areNew(state, kind, values, length) {
 }
 const NOTHING = [];
 
-// Some are there more than once: which one of a list without repetitions each is.
+// Encodes values that repeat: for each its number in a list without repetitions.
 function encodeShared(state, kind, values, length) {
   const first = state.lists.length;
   const list = addList(state, kind + DISTINCT);
@@ -210,7 +210,7 @@ const timeOf = Function.prototype.call.bind(dateGetTime);
 
 function haveNames(values, names, length) {
   const width = names.length;
-  if (length < width) return false; // more lists than they are worth
+  if (length < width) return false; // it would take more lists than there are objects
   for (let i = 1; i < length; i++) {
     const own = enumerableKeys(values[i]);
     if (own.length !== width) return false;
@@ -219,7 +219,7 @@ function haveNames(values, names, length) {
   return true;
 }
 
-// Objects with the same names: a list of values for each name.
+// Encodes objects with the same property names: a list of values for each name.
 function encodeRows(state, values, names, length) {
   const first = state.lists.length;
   const columns = newList();
@@ -232,7 +232,7 @@ function encodeRows(state, values, names, length) {
   return ['o', columns, length, first];
 }
 
-// Objects with names of their own: all names and all values, one after the other.
+// Encodes objects whose property names differ: one list of all names, one of all values.
 function encodeObjects(state, values, length) {
   const first = state.lists.length;
   const items = addList(state, undefined);
@@ -250,7 +250,7 @@ function encodeObjects(state, values, length) {
   return ['k', values, names, first];
 }
 
-// What is only shown does not run getters; the table describes them.
+// Values that are only displayed must not run getters; table.js describes those.
 function readValue(value, name) {
   const descriptor = getOwnPropertyDescriptor(value, name);
   if (descriptor === undefined || apply(hasOwn, descriptor, ['get'])) throw 'an accessor';
@@ -263,7 +263,7 @@ function encodeArrays(state, values, length) {
   let end = 0;
   for (let i = 0; i < length; i++) {
     const value = values[i];
-    const size = value.length; // a proxy may claim any
+    const size = value.length; // a proxy may claim any length
     if (size > MAX_ITEMS) return undefined;
     const before = end;
     for (let j = 0; j < size; j++) items[end++] = value[j];
@@ -289,7 +289,7 @@ function encodeMaps(state, values, length) {
   return ['m', values, first];
 }
 
-// All that the containers hold, one after the other; in place of each, how much of it is its own.
+// Gathers what all containers hold into one list, and replaces each container by its number of items.
 function gatherFrom(values, length, forEach, gather) {
   for (let i = 0; i < length; i++) {
     const before = gathered.length;
@@ -298,7 +298,7 @@ function gatherFrom(values, length, forEach, gather) {
   }
 }
 
-// No guest code runs between setting these and the end of the forEach.
+// Where the callbacks below gather. No guest code runs between setting these and the end of a forEach.
 let gathered, gatheredKeys;
 const GATHER_MEMBER = [(member) => { gathered[gathered.length] = member; }];
 const GATHER_ENTRY = [(item, key) => {

@@ -1,4 +1,4 @@
-// The capturing console. What it is given is kept as values; what cannot cross is described.
+// The console that captures: arguments are sent to the host as values, or described if they cannot cross.
 function makeConsole() {
   const counts = newMap();
   const timers = newMap();

@@ -1,4 +1,5 @@
-// Values that the host sent, which is trusted: only the guest's prototypes are not.
+// Decodes values that the host sent. The host is trusted, the guest's prototypes are not: so properties
+// are defined, never assigned.
 function decode(text, buffers) {
   return decodeFrom(text, 0, buffers);
 }

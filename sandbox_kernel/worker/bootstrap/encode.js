@@ -1,13 +1,15 @@
-// Values on their way to the host; the forms are described in wire/values.py.
-// Reading a value may run guest code (getters, proxies): it may change the value under our hands,
-// but it reaches nothing of ours, because tables are built from lists without a prototype.
+// Encodes values for the host, in the forms that wire/values.py describes: JSON where it suffices,
+// else columns (columns.js), else a table (table.js).
+// Reading a value may run guest code (getters, proxies), which may change the value meanwhile. It
+// reaches nothing of ours, because the encoders keep everything in lists without a prototype.
 const LARGEST = 2 ** 53 - 1;
 const MAX_ITEMS = 2 ** 26;
-const MAX_ATTACHMENTS = 2 ** 17 - 1; // of one message; wire/frame.py has the same
+const MAX_ATTACHMENTS = 2 ** 17 - 1; // in one message; wire/frame.py has the same limit
 let attachments; // of the value encoded last, or undefined
 
-// Guest code that runs while a value is read may itself report or call. The inner encoding is done
-// before the outer one goes on, which then cannot trust `root` and `seen`, and sets `attachments` last.
+// Counts encodings. Guest code that runs while a value is read may itself report or call a bridge. That
+// inner encoding ends before the outer one goes on; the outer one sees from this number that `root` and
+// `seen` are no longer its own. The outer one sets `attachments` last.
 let encodings = 0;
 
 function encode(value, path, lenient) {
@@ -15,13 +17,14 @@ function encode(value, path, lenient) {
   return plain === undefined ? encodeOdd(value, path, lenient) : 'P' + plain;
 }
 
-// A value that JSON does not say, or not as well.
+// Encodes a value that JSON cannot express, or not as fast.
 function encodeOdd(value, path, lenient) {
   const columns = encodeColumns(value, lenient);
   return columns === undefined ? 'T' + encodeTable(value, path, lenient) : 'C' + columns;
 }
 
-// JSON of arguments that are not many and all scalars, as most are, or undefined. Nothing of the guest's runs.
+// The JSON of arguments that are few and all scalars, as most are; undefined for any others. Runs no
+// guest code.
 function scalarsJSON(args) {
   if (args.length >= MANY) return undefined;
   let text = '[';
@@ -35,7 +38,8 @@ function scalarsJSON(args) {
   return text + ']';
 }
 
-// JSON of a value that JSON says in full, or undefined; `butRows` is for those who have columns.
+// The JSON of a value that JSON expresses in full; undefined for any other. With `butRows` it is also
+// undefined for long arrays that are faster as columns.
 function plainJSON(value, butRows) {
   const encoding = ++encodings;
   root = value;
@@ -48,10 +52,10 @@ function plainJSON(value, butRows) {
   return typeof text === 'string' ? text : undefined;
 }
 
-let root; // of the value being looked at
-let seen; // containers met below it; most values have none
-let deepest; // how deep they are
-let leaveRows; // many objects alike are faster as columns
+let root; // the value being examined
+let seen; // the containers found inside it; most values have none
+let deepest; // the depth of the deepest of them
+let leaveRows; // whether long arrays of similar objects are left to columns.js
 
 function isPlain(value, depth) {
   if (typeof value !== 'object' || value === null) return isScalar(value);
@@ -75,7 +79,7 @@ function isPlain(value, depth) {
   }
   if (prototype !== ArrayPrototype || !isArray(value)) return false;
   const { length } = value;
-  if (length > MAX_ITEMS) return false; // what refuses it says why
+  if (length > MAX_ITEMS) return false; // the table encoder refuses it with a message
   if (length >= MANY && leaveRows && (areRows(value[0], value[1]) || seemFractions(value, length))) return false;
   for (let i = 0; i < length; i++) {
     const item = value[i];
@@ -106,7 +110,7 @@ function isScalar(value) {
   return type === 'string' || (type === 'number' ? isPlainNumber(value) : type === 'boolean' || value === null);
 }
 
-// Python would read a large whole number as an int, which stands for a bigint.
+// Whether JSON expresses a number. Python reads a large whole number as an int, which is a bigint here.
 function isPlainNumber(value) {
   if (value === (value | 0)) return value !== 0 || 1 / value > 0;
   if (value - value !== 0) return false;

@@ -1,4 +1,4 @@
-// What the worker gets back: its only ways into the realm. None of them is reachable from script.
+// What the worker gets back: its only ways into the realm. A guest can reach none of these functions.
 hide(globalThis, 'structuredClone', structuredClone);
 
 return {

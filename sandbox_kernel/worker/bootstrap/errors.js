@@ -1,4 +1,4 @@
-// Errors of the guest, described without a word of theirs being trusted.
+// Describes what a guest threw as texts. Nothing about the value is trusted: its fields may lie or throw.
 function textOf(value) {
   if (typeof value === 'string') return value;
   if (value === undefined || value === null) return '';
@@ -14,7 +14,7 @@ function read(value, name) {
   }
 }
 
-// What was thrown, as text. Never throws itself, whatever the value does.
+// Never throws itself, whatever the value does.
 function describeError(value) {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) {
     const message = typeof value === 'symbol' ? apply(symbolToString, value, []) : StringFunction(value);

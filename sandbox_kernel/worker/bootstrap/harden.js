@@ -1,7 +1,8 @@
-// Runs before any guest code. Takes its own references to every intrinsic that the other files use,
-// then leaves on the global object what the contract lists. After this point the bootstrap must
-// never look a method up on a prototype: no for-of, no spread of arrays, no array methods, no
-// template literals (the engine compiles them to calls of String.prototype.concat), no property writes to objects that inherit from something the guest can reach.
+// Runs before any guest code. Takes references to every intrinsic that the other files use, then
+// removes from the global object what the contract does not list. After this point the bootstrap must
+// never look a method up on a prototype: no for-of, no spread of arrays, no array methods, no template
+// literals (the engine compiles them to calls of String.prototype.concat), and no property writes to
+// objects that inherit from something the guest can reach.
 const { apply, ownKeys, getPrototypeOf, setPrototypeOf, defineProperty } = Reflect;
 const { getOwnPropertyDescriptor, keys: enumerableKeys, freeze, create } = Object;
 const { isArray } = Array;
@@ -57,7 +58,7 @@ const dataViewLength = getOwnPropertyDescriptor(DataView.prototype, 'byteLength'
 const regExpSource = getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
 const regExpFlags = getOwnPropertyDescriptor(RegExp.prototype, 'flags').get;
 
-// Containers of our own: what they inherit is ours too.
+// Containers of our own. They inherit from frozen objects that no guest can reach.
 const MapMethods = freeze({
   __proto__: null, get: Map.prototype.get, set: mapSet, has: Map.prototype.has, delete: Map.prototype.delete,
 });
@@ -70,7 +71,7 @@ function setPrototypeOfValue(value, prototype) {
   return value;
 }
 
-// An own data property, whatever setters the guest has put on prototypes.
+// Defines an own data property, whatever setters the guest has put on prototypes.
 function put(target, key, value) {
   defineProperty(target, key, {
     __proto__: null, value, writable: true, enumerable: true, configurable: true,
@@ -91,8 +92,8 @@ for (const name of ['eval', 'SharedArrayBuffer', 'Atomics', 'InternalError', 'es
 delete JSON.rawJSON;
 delete JSON.isRawJSON;
 
-// The realm has no compiler, so the native constructor throws whatever it is given. Without source
-// text there is nothing to compile: that gives an empty function, as everywhere.
+// The realm has no compiler, so the native constructor always throws. Without source text there is
+// nothing to compile: that call gives an empty function, as in any engine.
 const NativeFunction = Function;
 function EmptyFunction(...sources) {
   if (sources.length === 0) return function anonymous() {};
@@ -107,7 +108,7 @@ for (const holder of [async () => {}, function* () {}, async function* () {}]) {
 hide(NativeFunction.prototype, 'constructor', EmptyFunction);
 hide(globalThis, 'Function', EmptyFunction);
 
-// A guest's prepareStackTrace would be handed the functions of this very file.
+// A prepareStackTrace of the guest's would be given call sites in this very file.
 const setStackTraceLimit = getOwnPropertyDescriptor(Error, 'stackTraceLimit').set;
 delete Error.prepareStackTrace;
 delete Error.stackTraceLimit;

@@ -17,7 +17,7 @@ defineProperty(ErrorConstructor.prototype, 'stack', {
   configurable: true,
 });
 
-// What the engine noted, whatever the guest made of the property; undefined for anything but an error.
+// What the engine noted, whatever the guest made of the property; undefined if it is not an error.
 function stackOf(error) {
   const stack = apply(errorStack.get, error, []);
   return typeof stack === 'string' ? guestFrames(stack) : stack;

@@ -1,4 +1,5 @@
-// Tables: any value at all, a node for each container, with cycles and sharing; described in wire/table.py.
+// Encodes any value at all as a table: a node for each container, numbered, so that cycles and shared
+// references survive. wire/table.py describes the form. The only encoder that refuses values.
 function encodeTable(root, path, lenient) {
   const state = {
     __proto__: null, path, lenient, numbers: newMap(), queue: newList(), parents: newList(), steps: newList(), items: 0,
@@ -11,8 +12,9 @@ function encodeTable(root, path, lenient) {
   return arraysAreClean(TABLE_DEPTH) ? stringify(table) : spell(table);
 }
 
-// JSON.stringify looks for toJSON, and keeps the containers it is in on an array, by plain
-// assignment: setters for indices on a prototype of arrays would be handed them, our tables too.
+// Whether JSON.stringify can be used on our own lists. It looks for toJSON, and it keeps the containers
+// that it is in on an array by plain assignment: setters for indices on a prototype of arrays would get
+// them, our tables included.
 const probe = [];
 function arraysAreClean(depth) {
   if (getPrototypeOf(ArrayPrototype) !== ObjectPrototype || getPrototypeOf(ObjectPrototype) !== null || 'toJSON' in probe) return false;
@@ -28,7 +30,8 @@ function spell(item) {
   return text + ']';
 }
 
-// Array literals for what never grows (they define, whatever the prototype says), lists for the rest.
+// Encodes one item of a node. Nodes that never grow are array literals, whose elements are defined and
+// not assigned; all others are lists.
 function encodeItem(state, value, parent, step) {
   if (++state.items > MAX_ITEMS) refuse(state, 'too many values', parent, step);
   switch (typeof value) {
@@ -67,7 +70,7 @@ function encodeReference(state, value, parent, step) {
 }
 const UNDEFINED = ['u'];
 
-// Stands for something that has no node of its own: a symbol, an accessor that was not called.
+// An object that stands for what has no node of its own: a symbol, an accessor that was not called.
 const standIns = newMap();
 function standIn(name, text) {
   const made = create(null);
@@ -77,7 +80,7 @@ function standIn(name, text) {
 
 function encodeNode(state, value, me) {
   if (state.lenient && standIns.has(value)) return standIns.get(value);
-  if (typeof value === 'function') return encodeFunction(state, value, me);
+  if (typeof value === 'function') return encodeFunction(state, value);
   if (isArray(value)) return encodeArray(state, value, me);
   const prototype = getPrototypeOf(value);
   if (prototype === ObjectPrototype || prototype === null) return encodeObject(state, value, me);
@@ -86,7 +89,7 @@ function encodeNode(state, value, me) {
   return encoder === undefined ? encodeInstance(state, value, me, kind) : encoder(state, value, me, kind);
 }
 
-// Asking the engine crosses into the worker's own code; the usual kinds are proved without.
+// The engine's name for the kind of an object. Asking calls into Python; the usual kinds are tested here.
 function kindOf(value, prototype) {
   try {
     if (prototype === DatePrototype && typeof apply(dateGetTime, value, []) === 'number') return 'Date';
@@ -129,8 +132,8 @@ function readField(state, value, name) {
 }
 const hasOwn = ObjectPrototype.hasOwnProperty;
 
-// How an item is reached, told only when it is refused: a name is a field, a whole number an index,
-// a negative one a Map's key (odd) or value (even), one with a half a member of a Set.
+// The text of one step of a path, needed only for a refusal. A string is a property name, a whole number
+// an index, a negative number the key (odd) or value (even) of a Map, a number and a half a Set's member.
 function stepText(step) {
   if (step === undefined) return '';
   if (typeof step === 'string') {
@@ -166,11 +169,11 @@ const kindEncoders = {
     }]);
     return made;
   },
-  Date(state, value) {
+  Date(_state, value) {
     const time = apply(dateGetTime, value, []);
     return ['d', time === time ? time : null];
   },
-  Error(state, value) {
+  Error(_state, value) {
     const made = node('e');
     const described = describeError(value);
     made[1] = described.name;
@@ -193,7 +196,7 @@ for (const type of ownKeys(BinaryConstructors)) {
   };
 }
 
-function encodeFunction(state, value, me) {
+function encodeFunction(state, value) {
   const name = functionName(value);
   if (state.lenient) {
     const kind = native.kind(value);

@@ -1,5 +1,5 @@
-// Making elements. The only file that creates any, and it knows no way to make markup from a string:
-// what the sandbox sent becomes text nodes, whatever it looks like.
+// Makes elements and formats numbers. The only file that creates elements, and it never makes markup
+// from a string: what the sandbox sent becomes text nodes, whatever it looks like.
 
 /** `make("button", {class: "x", type: "button"}, "text", child)`; attributes are ours, never a guest's. */
 function make(tag, attributes = {}, ...children) {
@@ -16,7 +16,7 @@ function makeSvg(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Set text only where it changed, so that nothing is laid out or announced again for no reason. */
+/** Sets text only where it changed, so that nothing is laid out or announced again without need. */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

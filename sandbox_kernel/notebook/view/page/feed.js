@@ -1,5 +1,5 @@
-// What has arrived: the newest reports or logs, each with its number. Whole windows come as state and
-// what is new between them as messages, in no certain order; the numbers put everything in its place.
+// What has arrived: the newest reports or logs, each with its number. Whole windows come as widget state,
+// what is new between them as messages. They may arrive in any order; the numbers restore it.
 
 const NEWEST = 200; // as in tally.py
 
@@ -12,7 +12,7 @@ class Feed {
     return this.entries.length ? this.entries.at(-1).index : -1;
   }
 
-  /** Only what is newer; a gap stays a gap, which the numbers show. */
+  /** Adds only what is newer. A gap stays a gap, which the numbers show. */
   add({ first, items }) {
     const fresh = items
       .map((item, offset) => ({ index: first + offset, item }))
@@ -20,7 +20,7 @@ class Feed {
     this.entries = [...this.entries, ...fresh].slice(-NEWEST);
   }
 
-  /** A whole window replaces what is here, unless something newer has come already. */
+  /** Replaces everything by a whole window, unless something newer has arrived already. */
   replace({ first, items }) {
     if (first + items.length - 1 < this.last) return;
     this.entries = [];
@@ -35,7 +35,7 @@ class RunStore {
     this.reports = new Feed();
     this.logs = new Feed();
     this.listeners = new Set();
-    this.heardAt = null; // of this page, not of the saved notebook
+    this.heardAt = null; // when this page last heard from the kernel; null in a notebook just opened
     this.choices = { tab: null, filter: "", open: new Set(), focus: null };
     this.takeWindow();
     model.on("change:window", () => (this.takeWindow(), this.tell()));
@@ -70,7 +70,7 @@ class RunStore {
     for (const listener of this.listeners) listener();
   }
 
-  /** A notebook may be saved, or its kernel die, in the middle of a run: then nobody is left to tell. */
+  /** A notebook may be saved, or its kernel may die, during a run: then nobody tells how it ended. */
   get status() {
     const { status } = this.head;
     if (status !== "running") return status;

@@ -1,6 +1,6 @@
-// Keeping the state in the notebook. JupyterLab saves widgets only if its reader turned that on,
-// so a view writes its own state into the notebook's metadata, where JupyterLab looks for it on opening.
-// Other front ends keep widget state in their own ways; there, this does nothing.
+// Keeps a run's state in the notebook. JupyterLab saves widgets only if the user turned that on, so a
+// view writes its own state into the notebook's metadata, where JupyterLab looks for it when it opens
+// the file. Other front ends keep widget state in their own ways; there, this does nothing.
 
 const STATE = "application/vnd.jupyter.widget-state+json";
 const VIEW = "application/vnd.jupyter.widget-view+json";
@@ -18,7 +18,7 @@ function keepInNotebook(model) {
   notebook.setMetadata("widgets", { ...notebook.getMetadata("widgets"), [STATE]: { ...saved, state } });
 }
 
-/** Whoever saves in the middle of a run has what the view shows at that moment. */
+/** A notebook that is saved during a run contains what the view shows at that moment. */
 function keepWhenSaved(model, isOver) {
   const saving = model.widget_manager?.context?.saveState;
   const keep = (_, state) => {
@@ -28,7 +28,7 @@ function keepWhenSaved(model, isOver) {
   saving?.connect?.(keep);
 }
 
-/** Whether the notebook was saved in the middle of a run that has ended since. */
+/** Whether the notebook was saved during a run that has ended since. */
 function isBehind(model) {
   const { id, status } = model.get("head");
   const saved = model.widget_manager?.context?.model?.getMetadata?.("widgets")?.[STATE]?.state?.[id];
@@ -40,10 +40,10 @@ const references = ({ state }) =>
     .filter((value) => typeof value === "string" && value.startsWith("IPY_MODEL_"))
     .map((value) => value.slice("IPY_MODEL_".length));
 
-/** Views of this kind whose output is gone from the notebook go with it; other widgets are not ours. */
+/** Without our views whose output is gone from the notebook; other widgets are left alone. */
 function withoutForgotten(state, shown) {
-  const ours = ([, { state: { _anywidget_id: kind } = {} }]) => kind?.endsWith(".RunWidget");
-  const forgotten = Object.entries(state).filter((entry) => ours(entry) && !shown.has(entry[0]));
+  const isOurs = (entry) => entry.state?._anywidget_id?.endsWith(".RunWidget");
+  const forgotten = Object.entries(state).filter(([name, entry]) => isOurs(entry) && !shown.has(name));
   const gone = new Set(forgotten.flatMap(([name, entry]) => [name, ...references(entry)]));
   return Object.fromEntries(Object.entries(state).filter(([name]) => !gone.has(name)));
 }

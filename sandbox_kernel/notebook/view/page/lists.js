@@ -1,10 +1,11 @@
-// The three lists a run can have: reports as a tree, flat reports as a table, the console.
-// Each draws its part of the feed, matches a filter, and says its text for copying.
+// The three lists of a run: reports as a tree, flat reports as a table, the console.
+// Each has a name, an element, its entries of the feed with their texts, and the text for copying.
 
-/** Keeps a list at its end, also when it is first seen, until its reader scrolls away from there. */
+/** Keeps a list scrolled to its end, also when it is first shown, until the user scrolls away from there. */
 class FollowEnd {
   constructor(element) {
-    Object.assign(this, { element, follows: true });
+    this.element = element;
+    this.follows = true;
     element.addEventListener("scroll", () => {
       this.follows = element.scrollHeight - element.scrollTop - element.clientHeight < 30;
     });
@@ -16,10 +17,12 @@ class FollowEnd {
   }
 }
 
-/** Rows by number: those that left the window go, the new ones come, the others stay as they are. */
+/** Rows by number: draws the new ones, removes those that left the window, keeps the others as they are. */
 class Rows {
   constructor(element, makeRow) {
-    Object.assign(this, { element, makeRow, made: new Map() });
+    this.element = element;
+    this.makeRow = makeRow;
+    this.made = new Map();
   }
 
   draw(entries) {

@@ -35,38 +35,35 @@ class Panel {
   }
 
   makeBrowser() {
-    this.tabs = make("div", { role: "tablist", "aria-label": "What the run sent" });
+    this.tabBar = make("div", { role: "tablist", "aria-label": "What the run sent" });
     this.filter = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter", "data-focus": "filter" });
     this.filter.value = this.store.choices.filter;
     this.filter.addEventListener("input", () => ((this.store.choices.filter = this.filter.value), this.draw()));
     this.copyButton = make("button", { type: "button", "data-focus": "copy" }, "Copy");
     this.copyButton.addEventListener("click", () => this.copy());
     this.note = make("div", { class: "run-remark" });
-    for (const list of this.lists) this.addTab(list);
-    this.tabs.addEventListener("keydown", (event) => this.tabKey(event));
-    const bar = make("div", { class: "run-bar" }, this.tabs, this.filter, this.copyButton);
-    this.browser = make("div", { class: "run-browser" }, bar, this.note, ...this.lists.map(({ panel }) => panel));
+    this.tabs = this.lists.map((list) => new Tab(list, () => this.chooseTab(list)));
+    this.tabBar.append(...this.tabs.map(({ button }) => button));
+    this.tabBar.addEventListener("keydown", (event) => this.tabKey(event));
+    const bar = make("div", { class: "run-bar" }, this.tabBar, this.filter, this.copyButton);
+    this.browser = make("div", { class: "run-browser" }, bar, this.note, ...this.tabs.map(({ panel }) => panel));
     return this.browser;
   }
 
-  addTab(list) {
-    const [tabId, panelId] = [freshId(), freshId()];
-    list.end = new FollowEnd(list.element);
-    list.tab = make("button", { type: "button", role: "tab", id: tabId, "aria-controls": panelId, "data-focus": list.name });
-    list.tab.addEventListener("click", () => ((this.store.choices.tab = list.name), this.draw()));
-    list.panel = make("div", { role: "tabpanel", id: panelId, "aria-labelledby": tabId }, list.element);
-    this.tabs.append(list.tab);
+  chooseTab(list) {
+    this.store.choices.tab = list.name;
+    this.draw();
   }
 
   tabKey(event) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    const shown = this.lists.filter(({ tab }) => !tab.hidden);
-    const at = shown.findIndex(({ tab }) => tab === event.target);
-    const { tab } = shown[(at + step + shown.length) % shown.length];
-    tab.click();
-    tab.focus();
+    const shown = this.tabs.map(({ button }) => button).filter((button) => !button.hidden);
+    const at = shown.indexOf(event.target);
+    const chosen = shown[(at + step + shown.length) % shown.length];
+    chosen.click();
+    chosen.focus();
   }
 
   draw() {
@@ -102,18 +99,15 @@ class Panel {
     const all = new Map(this.lists.map((list) => [list, list.entries()]));
     const current = this.choose(all);
     this.browser.hidden = !current;
-    for (const [list, entries] of all) {
-      list.tab.hidden = !entries.length;
-      list.panel.hidden = list !== current;
-      list.tab.setAttribute("aria-selected", list === current);
-      list.tab.setAttribute("tabindex", list === current ? 0 : -1);
-      setText(list.tab, `${list.name} ${this.total(list, entries).toLocaleString("en")}`);
+    for (const tab of this.tabs) {
+      const held = all.get(tab.list);
+      tab.draw(tab.list === current, held.length, this.total(tab.list, held));
     }
     if (!current) return;
     const entries = all.get(current);
     this.matching = entries.filter(({ text }) => !filter || text.toLowerCase().includes(filter));
     current.draw(this.matching);
-    current.end.apply();
+    this.tabs.find(({ list }) => list === current).end.apply();
     this.current = current;
     setText(this.note, this.remark(this.total(current, entries), entries.length, filter));
   }
@@ -129,7 +123,7 @@ class Panel {
     return rest && `Showing ${rest}`;
   }
 
-  /** The reader's choice; else the table if every report fits it, else the reports, else the console. */
+  /** The user's choice; else the table if every report fits it, else the reports, else the console. */
   choose(all) {
     const [tree, table, logs] = this.lists;
     const chosen = this.lists.find(({ name }) => name === this.store.choices.tab);
@@ -138,7 +132,7 @@ class Panel {
     return [tree, logs].find((list) => all.get(list).length);
   }
 
-  /** Say to screen readers how it goes: beginning and end at once, counts only every few seconds. */
+  /** Tells screen readers how the run goes: start and end at once, counts only every few seconds. */
   speak() {
     const { head, status } = this.store;
     const now = performance.now();
@@ -163,7 +157,27 @@ class Panel {
   }
 }
 
-/** Single keys are commands of JupyterLab's notebook ("b" adds a cell); here they are for the view. */
+/** One list's button in the tab bar, and the panel that it opens. */
+class Tab {
+  constructor(list, choose) {
+    const [buttonId, panelId] = [freshId(), freshId()];
+    this.list = list;
+    this.end = new FollowEnd(list.element);
+    this.button = make("button", { type: "button", role: "tab", id: buttonId, "aria-controls": panelId, "data-focus": list.name });
+    this.button.addEventListener("click", choose);
+    this.panel = make("div", { role: "tabpanel", id: panelId, "aria-labelledby": buttonId }, list.element);
+  }
+
+  draw(isCurrent, held, total) {
+    this.button.hidden = !held;
+    this.panel.hidden = !isCurrent;
+    this.button.setAttribute("aria-selected", isCurrent);
+    this.button.setAttribute("tabindex", isCurrent ? 0 : -1);
+    setText(this.button, `${this.list.name} ${total.toLocaleString("en")}`);
+  }
+}
+
+/** Single keys are commands of JupyterLab's notebook ("b" adds a cell); inside the view they are its own. */
 function keepToOneself(event) {
   const combined = event.ctrlKey || event.metaKey || event.altKey;
   const passes = combined || event.key === "Escape" || (event.key === "Enter" && event.shiftKey);
@@ -187,7 +201,7 @@ function drawBar(element, [name, share, text]) {
   else track.setAttribute("aria-valuenow", Math.floor(share * 100));
 }
 
-/** The clipboard is closed to pages without TLS; a selection that is copied still works there. */
+/** Pages without TLS cannot use the clipboard; copying a selection still works there. */
 async function copyText(text, near) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,5 +1,5 @@
-// The line plot: numbers in, one SVG path out. Drawn here in a few lines rather than by a library,
-// because the widget travels inside every saved notebook.
+// The line plot: numbers in, one SVG path out. It is drawn here in a few lines and not by a library,
+// because every saved notebook contains the widget's code.
 
 const PLOT = { width: 600, height: 100 };
 
@@ -44,7 +44,7 @@ class Plot {
   }
 }
 
-/** Points on the drawing. Halves are subtracted, because the whole range may exceed every number. */
+/** The points on the drawing. Values are halved first, because their whole range may exceed any number. */
 function scaled(points) {
   const values = points.map(([, value]) => value / 2);
   const lowest = Math.min(...values);

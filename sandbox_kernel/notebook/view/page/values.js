@@ -19,7 +19,7 @@ function textOf(outline) {
   return [...pieces(outline, Infinity)].map(([, text]) => text).join("");
 }
 
-/** The pieces of one line, `[kind, text]`; at most `room` entries of any structure. */
+/** The pieces of one line as `[kind, text]`, with at most `room` entries of any structure. */
 function* pieces(outline, room) {
   if (isLeaf(outline)) return yield [outline[0], leafText(outline)];
   const [kind, title, entries, more] = outline;
@@ -39,7 +39,7 @@ function* pieces(outline, room) {
 
 const named = (title) => (title && !title.startsWith("Array(") ? `${title} ` : "");
 
-/** One line of coloured pieces, as much of it as a wide screen could show. */
+/** One line of coloured pieces, as much of it as fits a wide screen. */
 function preview(outline) {
   const line = make("span", { class: "run-preview" });
   let room = 240;
@@ -52,7 +52,7 @@ function preview(outline) {
   return line;
 }
 
-/** One item of the tree; what is inside it is made when it is first opened. */
+/** One item of the tree; what it contains is made when it is first opened. */
 function treeItem(store, path, label, outline, level) {
   const line = make("div", { class: "run-line" });
   const twisty = make("span", { class: "run-twisty", "aria-hidden": "true" });
@@ -65,7 +65,7 @@ function treeItem(store, path, label, outline, level) {
     if (open && !item.lastElementChild.matches("[role=group]")) item.append(inside(store, path, outline, level));
   };
   item.toggle = toggle;
-  // The focus that a press gives may move the line by a pixel: then the click is the item's, not the line's.
+  // Pressing gives the item focus, which may move the line by a pixel: then the click hits the item instead.
   item.addEventListener("click", ({ target }) => {
     if (target === item || line.contains(target)) toggle(item.getAttribute("aria-expanded") !== "true");
   });

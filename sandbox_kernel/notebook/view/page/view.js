@@ -1,5 +1,5 @@
 // The widget: one store per run, one panel per view of it. Drawing waits for the next frame, so that
-// any number of updates cost one.
+// many updates are drawn once.
 
 const stores = new Map();
 
@@ -38,7 +38,7 @@ function render({ model, el }) {
   };
 }
 
-/** When a run ends its output is drawn anew; whoever was in the middle of something stays there. */
+/** When a run ends, its output is drawn anew; the element that had the focus gets it back. */
 function rememberFocus(element, choices) {
   whenShown(element, () => {
     const busyElsewhere = document.activeElement?.closest?.("input, textarea, .cm-editor");
@@ -48,7 +48,7 @@ function rememberFocus(element, choices) {
   element.addEventListener("focusout", () => setTimeout(() => element.isConnected && forget(element, choices)));
 }
 
-/** Front ends put a view into the page some time after it was made. */
+/** Front ends put a view into the page some time after making it. */
 function whenShown(element, act) {
   const observer = new ResizeObserver(() => {
     if (!element.isConnected) return;

@@ -1,39 +1,15 @@
-"""The oracles: the real TypeScript compiler under Node, installed once into a cache git ignores."""
+"""The oracles: the real TypeScript compiler under Node."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-NODE = Path(__file__).parents[3] / "node"
-PACKAGES = NODE / "node_modules"
-INSTALL = "npm install --no-audit --no-fund --no-package-lock --ignore-scripts --loglevel=error"
-
-
-def is_installed() -> bool:
-    """Whether every package that `package.json` pins is there in that version."""
-    wanted: dict[str, str] = json.loads((NODE / "package.json").read_text())["devDependencies"]
-    for name, version in wanted.items():
-        manifest = PACKAGES / name / "package.json"
-        if not manifest.exists() or json.loads(manifest.read_text())["version"] != version:
-            return False
-    return True
-
-
-@cache
-def installed() -> Path:
-    """Where the packages are; a single npm call gets them all if they are missing."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("needs Node.js and npm")
-    if not is_installed():
-        subprocess.run([*INSTALL.split(), "--prefix", str(NODE)], check=True, timeout=240)
-    return PACKAGES
+from tests.node.packages import NODE, installed
 
 
 class Oracle:
