@@ -19,6 +19,8 @@ lint: $(VENV)/.test
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python -m tests.node.packages
+	npm run --silent --prefix tests/node prettier -- --write
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -1,19 +1,19 @@
 // The far end of a peer under Node: the same commands as driver.py, timed the same way.
 const born = performance.now();
-import fs from "node:fs";
-import os from "node:os";
-import readline from "node:readline";
-import { pathToFileURL } from "node:url";
+import fs from 'node:fs';
+import os from 'node:os';
+import readline from 'node:readline';
+import { pathToFileURL } from 'node:url';
 
 const REST = 50; // milliseconds, as in driver.py
 const seconds = (since) => (performance.now() - since) / 1000;
 
 function summary(value) {
   if (Array.isArray(value)) return [value.length, value.length ? summary(value.at(-1)) : null];
-  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return ["bytes", value.byteLength];
-  if (value instanceof Date) return "date";
-  if (value instanceof Set) return "set";
-  if (value && typeof value === "object") {
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return ['bytes', value.byteLength];
+  if (value instanceof Date) return 'date';
+  if (value instanceof Set) return 'set';
+  if (value && typeof value === 'object') {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, summary(item)]));
   }
   return value ?? null;
@@ -67,8 +67,7 @@ const work = {
       await adapter.reports(source, (value) => void seen.push(value));
       return [seconds(began), seen];
     }),
-  terminate: (adapter, source, count) =>
-    repeat(count, async () => [await adapter.terminate(source), null]),
+  terminate: (adapter, source, count) => repeat(count, async () => [await adapter.terminate(source), null]),
   async sustained(adapter, source, duration) {
     let count = 0;
     const end = performance.now() + duration * 1000;
@@ -86,11 +85,15 @@ const work = {
   },
 };
 const methods = {
-  timed: "run", rested: "run", sustained: "run", sync_calls: "run_with", async_calls: "run_with_async",
+  timed: 'run',
+  rested: 'run',
+  sustained: 'run',
+  sync_calls: 'run_with',
+  async_calls: 'run_with_async',
 };
 
 function memory() {
-  const text = fs.readFileSync("/proc/self/smaps_rollup", "utf8");
+  const text = fs.readFileSync('/proc/self/smaps_rollup', 'utf8');
   return Number(/^Pss:\s+(\d+)/m.exec(text)[1]) * 1024;
 }
 

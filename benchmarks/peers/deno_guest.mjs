@@ -2,10 +2,10 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const chunk = new Uint8Array(65536);
-let rest = "";
+let rest = '';
 
 function takeLine() {
-  const end = rest.indexOf("\n");
+  const end = rest.indexOf('\n');
   if (end < 0) return null;
   const line = rest.slice(0, end);
   rest = rest.slice(end + 1);
@@ -25,7 +25,7 @@ function writeAll(bytes) {
   for (let at = 0; at < bytes.length; ) at += Deno.stdout.writeSync(bytes.subarray(at));
 }
 
-const write = (message) => writeAll(encoder.encode(JSON.stringify(message) + "\n"));
+const write = (message) => writeAll(encoder.encode(JSON.stringify(message) + '\n'));
 
 const job = readLine();
 const waiting = new Map();
@@ -43,24 +43,25 @@ async function settle() {
 }
 
 globalThis.report = (report) => write({ report });
-globalThis.add = job.bridge === "async"
-  ? (...args) => {
-    const call = ++calls;
-    write({ call, args });
-    const promise = new Promise((resolve) => waiting.set(call, resolve));
-    if (waiting.size === 1) settle();
-    return promise;
-  }
-  : (...args) => {
-    write({ args });
-    return readLine().value;
-  };
+globalThis.add =
+  job.bridge === 'async'
+    ? (...args) => {
+        const call = ++calls;
+        write({ call, args });
+        const promise = new Promise((resolve) => waiting.set(call, resolve));
+        if (waiting.size === 1) settle();
+        return promise;
+      }
+    : (...args) => {
+        write({ args });
+        return readLine().value;
+      };
 
 try {
-  const kind = job.language === "typescript" ? "application/typescript" : "text/javascript";
+  const kind = job.language === 'typescript' ? 'application/typescript' : 'text/javascript';
   const module = await import(`data:${kind},${encodeURIComponent(job.source)}`);
   const value = await module.default;
-  if (job.gives === "bytes") {
+  if (job.gives === 'bytes') {
     write({ result: value.byteLength });
     writeAll(new Uint8Array(value.buffer));
   } else {

@@ -1,7 +1,7 @@
 // isolated-vm: a V8 isolate on a thread of this Node process.
-import { createRequire } from "node:module";
+import { createRequire } from 'node:module';
 
-const ivm = createRequire(process.cwd() + "/")("isolated-vm");
+const ivm = createRequire(process.cwd() + '/')('isolated-vm');
 
 export class Adapter {
   async within(use) {
@@ -22,7 +22,7 @@ export class Adapter {
 
   run_with(source, add) {
     return this.within(async (context) => {
-      await context.global.set("add", new ivm.Callback(add));
+      await context.global.set('add', new ivm.Callback(add));
       return context.eval(source.script, { copy: true });
     });
   }
@@ -30,7 +30,7 @@ export class Adapter {
   run_with_async(source, add) {
     return this.within(async (context) => {
       await context.evalClosure(
-        "globalThis.add = (...args) => $0.apply(undefined, args, { result: { promise: true } })",
+        'globalThis.add = (...args) => $0.apply(undefined, args, { result: { promise: true } })',
         [new ivm.Reference(add)],
       );
       return context.eval(source.later, { copy: true, promise: true });
@@ -39,7 +39,7 @@ export class Adapter {
 
   reports(source, seen) {
     return this.within(async (context) => {
-      await context.global.set("report", new ivm.Callback(seen));
+      await context.global.set('report', new ivm.Callback(seen));
       await context.eval(source.script, { copy: true });
     });
   }
@@ -60,7 +60,7 @@ export class Adapter {
     for (let i = 0; i < count; i++) {
       const isolate = new ivm.Isolate({ memoryLimit: 64 });
       const context = await isolate.createContext();
-      await context.eval("1");
+      await context.eval('1');
       held.push([isolate, context]);
     }
     return held;

@@ -1,8 +1,7 @@
 // quickjs-emscripten: QuickJS compiled to WebAssembly, a fresh runtime in this Node process.
-import { createRequire } from "node:module";
+import { createRequire } from 'node:module';
 
-const { getQuickJS, shouldInterruptAfterDeadline } =
-  createRequire(process.cwd() + "/")("quickjs-emscripten");
+const { getQuickJS, shouldInterruptAfterDeadline } = createRequire(process.cwd() + '/')('quickjs-emscripten');
 
 export class Adapter {
   async within(use) {
@@ -19,10 +18,10 @@ export class Adapter {
   }
 
   run(source) {
-    if (source.gives === "rich") throw Object.assign(new Error("no"), { missing: true });
+    if (source.gives === 'rich') throw Object.assign(new Error('no'), { missing: true });
     return this.within((context) => {
-      if (source.gives === "bytes") {
-        const handle = context.unwrapResult(context.evalCode(source.script + ".buffer"));
+      if (source.gives === 'bytes') {
+        const handle = context.unwrapResult(context.evalCode(source.script + '.buffer'));
         const lifetime = context.getArrayBuffer(handle);
         const value = lifetime.value.slice();
         lifetime.dispose();
@@ -48,14 +47,14 @@ export class Adapter {
 
   run_with(source, add) {
     return this.within((context) => {
-      this.install(context, "add", (number) => context.newNumber(add(context.getNumber(number))));
+      this.install(context, 'add', (number) => context.newNumber(add(context.getNumber(number))));
       return this.value(context, source.script);
     });
   }
 
   run_with_async(source, add) {
     return this.within(async (context, runtime) => {
-      this.install(context, "add", (number) => {
+      this.install(context, 'add', (number) => {
         const promise = context.newPromise();
         add(context.getNumber(number)).then((sum) => {
           promise.resolve(context.newNumber(sum));
@@ -76,7 +75,7 @@ export class Adapter {
 
   reports(source, seen) {
     return this.within((context) => {
-      this.install(context, "report", (value) => void seen(context.dump(value)));
+      this.install(context, 'report', (value) => void seen(context.dump(value)));
       this.value(context, source.script);
     });
   }
@@ -87,7 +86,7 @@ export class Adapter {
       const began = performance.now();
       runtime.setInterruptHandler(shouldInterruptAfterDeadline(Date.now() + 100));
       const result = context.evalCode(source.script);
-      if (!result.error) throw new Error("it was not stopped");
+      if (!result.error) throw new Error('it was not stopped');
       result.error.dispose();
       return (performance.now() - began) / 1000 - 0.1;
     });
@@ -99,7 +98,7 @@ export class Adapter {
     for (let i = 0; i < count; i++) {
       const runtime = engine.newRuntime();
       const context = runtime.newContext();
-      context.unwrapResult(context.evalCode("1")).dispose();
+      context.unwrapResult(context.evalCode('1')).dispose();
       held.push([runtime, context]);
     }
     return held;

@@ -5,7 +5,7 @@ const ASYNC = 1;
 // Number of a call, or of a promise of the host -> { resolve, reject }. The engine's Map is slow for
 // consecutive numbers, so they are multiplied.
 const pending = newMap();
-const SPREAD = 0x9E3779B1;
+const SPREAD = 0x9e3779b1;
 const lent = newList(); // guest functions, by number
 let waiting = 0; // how many promises are pending
 let lastCall = 0;
@@ -14,7 +14,11 @@ let lastPromise = 0;
 
 function bridge(ident, mode, name) {
   // A method: it has the name, no prototype and no [[Construct]].
-  return { [name](...args) { return invoke(ident, mode, args); } }[name];
+  return {
+    [name](...args) {
+      return invoke(ident, mode, args);
+    },
+  }[name];
 }
 
 function invoke(ident, mode, args) {
@@ -156,7 +160,10 @@ function execute(namespace, name, args, call) {
   const selected = namespace[name];
   if (typeof selected === 'function' && call) return promiseFrom(selected, args);
   if (args.length > 0) {
-    throw namedError('TypeError', "export '" + name + "' is not a function, but execute.args has " + args.length + ' arguments');
+    throw namedError(
+      'TypeError',
+      "export '" + name + "' is not a function, but execute.args has " + args.length + ' arguments',
+    );
   }
   return promiseOf(selected);
 }

@@ -23,7 +23,8 @@ function transferBuffers(transfer, memory) {
 
 function cloneValue(value, memory) {
   if (typeof value === 'symbol') throw cloneError(apply(symbolToString, value, []) + ' could not be cloned');
-  if (typeof value === 'function') throw cloneError('function ' + functionName(value) + ' could not be cloned');
+  if (typeof value === 'function')
+    throw cloneError('function ' + functionName(value) + ' could not be cloned');
   if (typeof value !== 'object' || value === null) return value;
   if (memory.has(value)) return memory.get(value);
   if (isArray(value)) return cloneFields(value, remember(memory, value, newArray(value.length)), memory);
@@ -60,8 +61,8 @@ const primitiveOf = {
   BigInt: BigInt.prototype.valueOf,
 };
 const ObjectFunction = Object;
-const clonePrimitive = (value, memory, kind) => (
-  remember(memory, value, ObjectFunction(apply(primitiveOf[kind], value, []))));
+const clonePrimitive = (value, memory, kind) =>
+  remember(memory, value, ObjectFunction(apply(primitiveOf[kind], value, [])));
 
 const cloners = {
   __proto__: null,
@@ -70,13 +71,21 @@ const cloners = {
   String: clonePrimitive,
   BigInt: clonePrimitive,
   Date: (value, memory) => remember(memory, value, new DateConstructor(apply(dateGetTime, value, []))),
-  RegExp: (value, memory) => (
-    remember(memory, value, new RegExpConstructor(apply(regExpSource, value, []), apply(regExpFlags, value, [])))),
+  RegExp: (value, memory) =>
+    remember(
+      memory,
+      value,
+      new RegExpConstructor(apply(regExpSource, value, []), apply(regExpFlags, value, [])),
+    ),
   ArrayBuffer: (value, memory) => remember(memory, value, apply(bufferSlice, value, [0])),
   Map(value, memory) {
     const copy = remember(memory, value, new MapConstructor());
     const entries = newList();
-    apply(mapForEach, value, [(item, key) => { entries[entries.length] = [key, item]; }]);
+    apply(mapForEach, value, [
+      (item, key) => {
+        entries[entries.length] = [key, item];
+      },
+    ]);
     for (let i = 0; i < entries.length; i++) {
       apply(mapSet, copy, [cloneValue(entries[i][0], memory), cloneValue(entries[i][1], memory)]);
     }
@@ -85,14 +94,22 @@ const cloners = {
   Set(value, memory) {
     const copy = remember(memory, value, new SetConstructor());
     const members = newList();
-    apply(setForEach, value, [(item) => { members[members.length] = item; }]);
+    apply(setForEach, value, [
+      (item) => {
+        members[members.length] = item;
+      },
+    ]);
     for (let i = 0; i < members.length; i++) apply(setAdd, copy, [cloneValue(members[i], memory)]);
     return copy;
   },
   Error(value, memory) {
     const described = describeError(value);
     const known = ErrorConstructors[described.name] !== undefined && described.name !== 'AggregateError';
-    const copy = remember(memory, value, new ErrorConstructors[known ? described.name : 'Error'](described.message));
+    const copy = remember(
+      memory,
+      value,
+      new ErrorConstructors[known ? described.name : 'Error'](described.message),
+    );
     hide(copy, 'stack', described.stack === null ? '' : described.stack);
     const cause = getOwnPropertyDescriptor(value, 'cause');
     if (cause !== undefined) hide(copy, 'cause', cloneValue(value.cause, memory));

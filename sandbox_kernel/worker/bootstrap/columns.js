@@ -2,16 +2,38 @@
 // and what they contain becomes further lists, which are encoded later. So the loops are short, and
 // JSON's native code does the rest. Cycles, functions, class instances and the like have no column:
 // then the answer is `undefined`, and table.js encodes the value instead, or refuses it.
-const SCALAR = 0, MISSING = 1, NUMBER = 2, BIGINT = 3, DATE = 4, OBJECT = 5, ARRAY = 6, SET = 7, MAP = 8, OTHER = 9;
+
+// The kinds of values.
+const SCALAR = 0;
+const MISSING = 1;
+const NUMBER = 2;
+const BIGINT = 3;
+const DATE = 4;
+const OBJECT = 5;
+const ARRAY = 6;
+const SET = 7;
+const MAP = 8;
+const OTHER = 9;
 // What one value of each kind costs on the host, in the units of wire/columns.py, which has the same table.
 const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 2, [OBJECT]: 8, [ARRAY]: 3, [SET]: 8, [MAP]: 8 };
-const FLOAT_COST = 1, MEMBER_COST = 3, ENTRY_COST = 4;
+const FLOAT_COST = 1;
+const MEMBER_COST = 3;
+const ENTRY_COST = 4;
 const DISTINCT = 16; // added to a kind whose list is known to have no repetitions
 const FEW = 256; // a message with more lists than this must have several values in each
 
 function encodeColumns(root, lenient) {
-  const state = { __proto__: null, lenient, lists: newList(), kinds: newList(), seen: newList(), met: newList(), made: 0, items: 0,
-    attachments: undefined };
+  const state = {
+    __proto__: null,
+    lenient,
+    lists: newList(),
+    kinds: newList(),
+    seen: newList(),
+    met: newList(),
+    made: 0,
+    items: 0,
+    attachments: undefined,
+  };
   for (let kind = 0; kind < OTHER; kind++) {
     state.seen[kind] = newSet();
     state.met[kind] = 0;
@@ -48,7 +70,9 @@ function encodeColumn(state, values, known) {
   if (seemFractions(values, length) && areNumbers(values, length)) return encodeFloats(state, values, length);
   const kind = kindOfItem(values[0]);
   const alike = countAlike(values, kind, length);
-  return alike === length ? encodeAlike(state, kind, values, length) : encodeMixture(state, values, kind, alike, length);
+  return alike === length
+    ? encodeAlike(state, kind, values, length)
+    : encodeMixture(state, values, kind, alike, length);
 }
 
 // How many values, from the first on, are of a kind. Short loops, each with the cheapest sufficient test.
@@ -58,7 +82,12 @@ function countAlike(values, kind, length) {
     const type = typeof values[0];
     if (type === 'string') while (i < length && typeof values[i] === 'string') i++;
     else if (type === 'boolean') while (i < length && typeof values[i] === 'boolean') i++;
-    else for (let value; i < length && typeof (value = values[i]) === 'number' && value === (value | 0) && value !== 0; i++);
+    else
+      for (
+        let value;
+        i < length && typeof (value = values[i]) === 'number' && value === (value | 0) && value !== 0;
+        i++
+      );
     while (i < length && isScalar(values[i])) i++;
   } else if (kind === MISSING) {
     while (i < length && values[i] === undefined) i++;
@@ -88,7 +117,7 @@ function kindOfItem(value) {
     if (isArray(value)) return ARRAY;
     const prototype = getPrototypeOf(value);
     if (prototype === ObjectPrototype || prototype === null) return OBJECT;
-    if (prototype === DatePrototype) return DATE; // if it only pretends to be one, the Date method throws later
+    if (prototype === DatePrototype) return DATE; // if it only looks like one, its method throws later
     if (prototype === SetPrototype) return SET;
     return prototype === MapPrototype ? MAP : OTHER;
   }
@@ -134,14 +163,17 @@ function encodeAlike(state, kind, values, length) {
     case OTHER:
       return undefined;
   }
-  if (kind < DISTINCT && !areNew(state, kind, values, length)) return encodeShared(state, kind, values, length);
+  if (kind < DISTINCT && !areNew(state, kind, values, length))
+    return encodeShared(state, kind, values, length);
   state.made += length * COSTS[kind % DISTINCT];
   switch (kind % DISTINCT) {
     case DATE:
       return encodeDates(values, length);
     case OBJECT: {
       const names = enumerableKeys(values[0]);
-      return haveNames(values, names, length) ? encodeRows(state, values, names, length) : encodeObjects(state, values, length);
+      return haveNames(values, names, length)
+        ? encodeRows(state, values, names, length)
+        : encodeObjects(state, values, length);
     }
     case ARRAY:
       return encodeArrays(state, values, length);
@@ -189,7 +221,7 @@ function encodeShared(state, kind, values, length) {
   for (let i = 0; i < length; i++) {
     let number = numbers.get(values[i]);
     if (number === undefined) {
-      numbers.set(values[i], number = list.length);
+      numbers.set(values[i], (number = list.length));
       list[number] = values[i];
     }
     values[i] = number;
@@ -224,7 +256,7 @@ function encodeRows(state, values, names, length) {
   const first = state.lists.length;
   const columns = newList();
   for (let j = 0; j < names.length; j++) {
-    const name = columns[j] = names[j];
+    const name = (columns[j] = names[j]);
     const list = addList(state, undefined);
     if (state.lenient) for (let i = 0; i < length; i++) list[i] = readValue(values[i], name);
     else for (let i = 0; i < length; i++) list[i] = values[i][name];
@@ -242,7 +274,7 @@ function encodeObjects(state, values, length) {
     const value = values[i];
     const own = enumerableKeys(value);
     for (let j = 0; j < own.length; j++) {
-      const name = names[end] = own[j];
+      const name = (names[end] = own[j]);
       items[end++] = state.lenient ? readValue(value, name) : value[name];
     }
     values[i] = own.length;
@@ -300,8 +332,14 @@ function gatherFrom(values, length, forEach, gather) {
 
 // Where the callbacks below gather. No guest code runs between setting these and the end of a forEach.
 let gathered, gatheredKeys;
-const GATHER_MEMBER = [(member) => { gathered[gathered.length] = member; }];
-const GATHER_ENTRY = [(item, key) => {
-  gatheredKeys[gathered.length] = key;
-  gathered[gathered.length] = item;
-}];
+const GATHER_MEMBER = [
+  (member) => {
+    gathered[gathered.length] = member;
+  },
+];
+const GATHER_ENTRY = [
+  (item, key) => {
+    gatheredKeys[gathered.length] = key;
+    gathered[gathered.length] = item;
+  },
+];

@@ -8,15 +8,21 @@ function makeConsole() {
     let text;
     try {
       const plain = plainJSON(args);
-      text = plain !== undefined
-        ? 'P["' + level + '","' + method + '",' + depth + ',' + now() + ',' + plain + ']'
-        : 'T' + encodeTable([level, method, depth, now(), args], 'console', true);
+      text =
+        plain !== undefined
+          ? 'P["' + level + '","' + method + '",' + depth + ',' + now() + ',' + plain + ']'
+          : 'T' + encodeTable([level, method, depth, now(), args], 'console', true);
     } catch {
       text = encode([level, method, depth, now(), ['[a value that cannot be shown]']], 'console', true);
     }
     say('L', text);
   }
-  const writer = (level, method) => ({ [method](...args) { emit(level, method, args); } })[method];
+  const writer = (level, method) =>
+    ({
+      [method](...args) {
+        emit(level, method, args);
+      },
+    })[method];
   const labelOf = (label) => (label === undefined ? 'default' : textOf(label));
 
   function elapsed(label, extra) {
@@ -33,7 +39,9 @@ function makeConsole() {
     warn: writer('warn', 'warn'),
     error: writer('error', 'error'),
     debug: writer('debug', 'debug'),
-    dir(value) { emit('log', 'log', [value]); },
+    dir(value) {
+      emit('log', 'log', [value]);
+    },
     table: writer('log', 'table'),
     group(...args) {
       if (args.length > 0) emit('log', 'group', args);
@@ -43,16 +51,24 @@ function makeConsole() {
       if (args.length > 0) emit('log', 'group', args);
       depth++;
     },
-    groupEnd() { if (depth > 0) depth--; },
+    groupEnd() {
+      if (depth > 0) depth--;
+    },
     count(label) {
       const name = labelOf(label);
       const count = (counts.get(name) || 0) + 1;
       counts.set(name, count);
       emit('log', 'log', [name + ': ' + count]);
     },
-    countReset(label) { counts.delete(labelOf(label)); },
-    time(label) { timers.set(labelOf(label), now()); },
-    timeLog(label, ...extra) { elapsed(labelOf(label), extra); },
+    countReset(label) {
+      counts.delete(labelOf(label));
+    },
+    time(label) {
+      timers.set(labelOf(label), now());
+    },
+    timeLog(label, ...extra) {
+      elapsed(labelOf(label), extra);
+    },
     timeEnd(label) {
       elapsed(labelOf(label), []);
       timers.delete(labelOf(label));

@@ -20,21 +20,31 @@ function decodeItem(item, made) {
   if (tag === 'u') return undefined;
   if (tag === 'n') return NumberFunction(item[1]);
   if (tag === 'b') {
-    return item[1][0] === '-' ? -BigIntFunction('0x' + apply(stringSlice, item[1], [1])) : BigIntFunction('0x' + item[1]);
+    return item[1][0] === '-'
+      ? -BigIntFunction('0x' + apply(stringSlice, item[1], [1]))
+      : BigIntFunction('0x' + item[1]);
   }
   return made[tag];
 }
 
 function decodeNode(item, buffers) {
   switch (item[0]) {
-    case 'a': return [];
-    case 'o': return {};
-    case 'm': return new MapConstructor();
-    case 's': return new SetConstructor();
-    case 'd': return new DateConstructor(item[1] === null ? NaN : item[1]);
-    case 'e': return namedError(item[1], item[2]);
-    case 'x': return item[1] === 'ArrayBuffer' ? buffers[item[2]] : new BinaryConstructors[item[1]](buffers[item[2]]);
-    case 'f': return bridge(item[1], item[2], item[3]);
+    case 'a':
+      return [];
+    case 'o':
+      return {};
+    case 'm':
+      return new MapConstructor();
+    case 's':
+      return new SetConstructor();
+    case 'd':
+      return new DateConstructor(item[1] === null ? NaN : item[1]);
+    case 'e':
+      return namedError(item[1], item[2]);
+    case 'x':
+      return item[1] === 'ArrayBuffer' ? buffers[item[2]] : new BinaryConstructors[item[1]](buffers[item[2]]);
+    case 'f':
+      return bridge(item[1], item[2], item[3]);
     case 'p':
       return pendingPromise(item[1]);
   }

@@ -73,31 +73,39 @@ function isPlain(value, depth) {
     for (let i = 0; i < names.length; i++) {
       const item = value[names[i]];
       const type = typeof item;
-      if (type === 'number' ? !isPlainNumber(item) : type !== 'string' && !isPlain(item, depth + 1)) return false;
+      if (type === 'number' ? !isPlainNumber(item) : type !== 'string' && !isPlain(item, depth + 1))
+        return false;
     }
     return !('toJSON' in value);
   }
   if (prototype !== ArrayPrototype || !isArray(value)) return false;
   const { length } = value;
   if (length > MAX_ITEMS) return false; // the table encoder refuses it with a message
-  if (length >= MANY && leaveRows && (areRows(value[0], value[1]) || seemFractions(value, length))) return false;
+  if (length >= MANY && leaveRows && (areRows(value[0], value[1]) || seemFractions(value, length)))
+    return false;
   for (let i = 0; i < length; i++) {
     const item = value[i];
     const type = typeof item;
-    if (type === 'number' ? !isPlainNumber(item) : type !== 'string' && !isPlain(item, depth + 1)) return false;
+    if (type === 'number' ? !isPlainNumber(item) : type !== 'string' && !isPlain(item, depth + 1))
+      return false;
   }
   return !('toJSON' in value);
 }
 const MANY = 32;
 
 function areRows(one, other) {
-  return kindOfItem(one) === OBJECT && kindOfItem(other) === OBJECT
-    && enumerableKeys(one).length === enumerableKeys(other).length;
+  return (
+    kindOfItem(one) === OBJECT &&
+    kindOfItem(other) === OBJECT &&
+    enumerableKeys(one).length === enumerableKeys(other).length
+  );
 }
 
 function seemFractions(values, length) {
-  return length >= WORTH_ATTACHING
-    && (isFraction(values[0]) || isFraction(values[length >> 1]) || isFraction(values[length - 1]));
+  return (
+    length >= WORTH_ATTACHING &&
+    (isFraction(values[0]) || isFraction(values[length >> 1]) || isFraction(values[length - 1]))
+  );
 }
 const WORTH_ATTACHING = 1024;
 
@@ -107,7 +115,9 @@ function isFraction(value) {
 
 function isScalar(value) {
   const type = typeof value;
-  return type === 'string' || (type === 'number' ? isPlainNumber(value) : type === 'boolean' || value === null);
+  return (
+    type === 'string' || (type === 'number' ? isPlainNumber(value) : type === 'boolean' || value === null)
+  );
 }
 
 // Whether JSON expresses a number. Python reads a large whole number as an int, which is a bigint here.

@@ -3,7 +3,14 @@ hide(globalThis, 'structuredClone', structuredClone);
 
 return {
   __proto__: null,
-  decode, settle, settleAll, callGuest, execute, encodeResult, encodeFailure, encodeThrown,
+  decode,
+  settle,
+  settleAll,
+  callGuest,
+  execute,
+  encodeResult,
+  encodeFailure,
+  encodeThrown,
   attachments: () => attachments,
   waits: () => waiting !== 0,
   makeError: namedError,

@@ -39,15 +39,34 @@ const stringStartsWith = String.prototype.startsWith;
 const stringEndsWith = String.prototype.endsWith;
 const stringSlice = String.prototype.slice;
 const stringIndexOf = String.prototype.indexOf;
-const BinaryConstructors = create(null);
-for (const type of [
-  ArrayBuffer, Uint8ClampedArray, Int8Array, Uint8Array, Int16Array, Uint16Array, Int32Array,
-  Uint32Array, BigInt64Array, BigUint64Array, Float16Array, Float32Array, Float64Array, DataView,
-]) BinaryConstructors[type.name] = type;
-const ErrorConstructors = create(null);
-for (const type of [
-  Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError, AggregateError,
-]) ErrorConstructors[type.name] = type;
+const BinaryConstructors = {
+  __proto__: null,
+  ArrayBuffer,
+  Uint8ClampedArray,
+  Int8Array,
+  Uint8Array,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  BigInt64Array,
+  BigUint64Array,
+  Float16Array,
+  Float32Array,
+  Float64Array,
+  DataView,
+};
+const ErrorConstructors = {
+  __proto__: null,
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+  AggregateError,
+};
 const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype);
 const viewBuffer = getOwnPropertyDescriptor(TypedArrayPrototype, 'buffer').get;
 const viewOffset = getOwnPropertyDescriptor(TypedArrayPrototype, 'byteOffset').get;
@@ -60,7 +79,11 @@ const regExpFlags = getOwnPropertyDescriptor(RegExp.prototype, 'flags').get;
 
 // Containers of our own. They inherit from frozen objects that no guest can reach.
 const MapMethods = freeze({
-  __proto__: null, get: Map.prototype.get, set: mapSet, has: Map.prototype.has, delete: Map.prototype.delete,
+  __proto__: null,
+  get: Map.prototype.get,
+  set: mapSet,
+  has: Map.prototype.has,
+  delete: Map.prototype.delete,
 });
 const SetMethods = freeze({ __proto__: null, has: Set.prototype.has, add: setAdd });
 const newMap = () => setPrototypeOfValue(new MapConstructor(), MapMethods);
@@ -74,14 +97,22 @@ function setPrototypeOfValue(value, prototype) {
 // Defines an own data property, whatever setters the guest has put on prototypes.
 function put(target, key, value) {
   defineProperty(target, key, {
-    __proto__: null, value, writable: true, enumerable: true, configurable: true,
+    __proto__: null,
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
   });
 }
 
 // The same, but not enumerable.
 function hide(target, key, value) {
   defineProperty(target, key, {
-    __proto__: null, value, writable: true, enumerable: false, configurable: true,
+    __proto__: null,
+    value,
+    writable: true,
+    enumerable: false,
+    configurable: true,
   });
 }
 

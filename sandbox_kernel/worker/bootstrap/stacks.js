@@ -9,9 +9,14 @@ const FRAMES = 10; // that the engine notes, unless told otherwise
 const FRAMES_AT_MOST = 64; // that it can note
 
 const errorStack = getOwnPropertyDescriptor(ErrorConstructor.prototype, 'stack');
+const guestStack = {
+  get stack() {
+    return stackOf(this);
+  },
+};
 defineProperty(ErrorConstructor.prototype, 'stack', {
   __proto__: null,
-  get: getOwnPropertyDescriptor({ get stack() { return stackOf(this); } }, 'stack').get,
+  get: getOwnPropertyDescriptor(guestStack, 'stack').get,
   set: errorStack.set,
   enumerable: false,
   configurable: true,

@@ -2,7 +2,14 @@
 // references survive. wire/table.py describes the form. The only encoder that refuses values.
 function encodeTable(root, path, lenient) {
   const state = {
-    __proto__: null, path, lenient, numbers: newMap(), queue: newList(), parents: newList(), steps: newList(), items: 0,
+    __proto__: null,
+    path,
+    lenient,
+    numbers: newMap(),
+    queue: newList(),
+    parents: newList(),
+    steps: newList(),
+    items: 0,
     attachments: undefined,
   };
   const table = newList();
@@ -17,7 +24,12 @@ function encodeTable(root, path, lenient) {
 // them, our tables included.
 const probe = [];
 function arraysAreClean(depth) {
-  if (getPrototypeOf(ArrayPrototype) !== ObjectPrototype || getPrototypeOf(ObjectPrototype) !== null || 'toJSON' in probe) return false;
+  if (
+    getPrototypeOf(ArrayPrototype) !== ObjectPrototype ||
+    getPrototypeOf(ObjectPrototype) !== null ||
+    'toJSON' in probe
+  )
+    return false;
   for (let i = 0; i <= depth; i++) if (i in probe) return false;
   return true;
 }
@@ -155,18 +167,22 @@ const kindEncoders = {
   __proto__: null,
   Map(state, value, me) {
     const made = node('m');
-    apply(mapForEach, value, [(item, key) => {
-      const index = (made.length - 1) / 2;
-      made[made.length] = encodeItem(state, key, me, -1 - 2 * index);
-      made[made.length] = encodeItem(state, item, me, -2 - 2 * index);
-    }]);
+    apply(mapForEach, value, [
+      (item, key) => {
+        const index = (made.length - 1) / 2;
+        made[made.length] = encodeItem(state, key, me, -1 - 2 * index);
+        made[made.length] = encodeItem(state, item, me, -2 - 2 * index);
+      },
+    ]);
     return made;
   },
   Set(state, value, me) {
     const made = node('s');
-    apply(setForEach, value, [(item) => {
-      made[made.length] = encodeItem(state, item, me, made.length - 0.5);
-    }]);
+    apply(setForEach, value, [
+      (item) => {
+        made[made.length] = encodeItem(state, item, me, made.length - 0.5);
+      },
+    ]);
     return made;
   },
   Date(_state, value) {
@@ -200,9 +216,18 @@ function encodeFunction(state, value) {
   const name = functionName(value);
   if (state.lenient) {
     const kind = native.kind(value);
-    const label = stringStartsWithClass(value) ? 'class' : kind === 'Function' || kind === 'Object' ? 'Function' : kind;
-    return opaque('Function', label === 'class'
-      ? '[class ' + (name || '(anonymous)') + ']' : '[' + label + (name ? ': ' + name : ' (anonymous)') + ']', null);
+    const label = stringStartsWithClass(value)
+      ? 'class'
+      : kind === 'Function' || kind === 'Object'
+        ? 'Function'
+        : kind;
+    return opaque(
+      'Function',
+      label === 'class'
+        ? '[class ' + (name || '(anonymous)') + ']'
+        : '[' + label + (name ? ': ' + name : ' (anonymous)') + ']',
+      null,
+    );
   }
   return ['f', lendFunction(value), name];
 }
@@ -237,7 +262,8 @@ function className(value) {
 function encodeInstance(state, value, me, kind) {
   const name = className(value) || kind || 'Object';
   if (!state.lenient) refuse(state, 'an instance of ' + name + ' cannot cross', me, undefined);
-  if (kind === 'RegExp') return opaque('RegExp', '/' + apply(regExpSource, value, []) + '/' + apply(regExpFlags, value, []), null);
+  if (kind === 'RegExp')
+    return opaque('RegExp', '/' + apply(regExpSource, value, []) + '/' + apply(regExpFlags, value, []), null);
   if (kind !== undefined && kind !== 'Object') return opaque(name, '[' + name + ']', null);
   const fields = create(null);
   const names = enumerableKeys(value);

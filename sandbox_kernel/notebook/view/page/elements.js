@@ -10,7 +10,7 @@ function make(tag, attributes = {}, ...children) {
 }
 
 function makeSvg(tag, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
@@ -24,8 +24,7 @@ function setText(element, text) {
 let lastId = 0;
 const freshId = () => `sandbox-run-${Math.random().toString(36).slice(2, 8)}-${++lastId}`;
 
-const count = (number, noun) =>
-  `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const count = (number, noun) => `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 
 function duration(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -36,26 +36,26 @@ class RunStore {
     this.logs = new Feed();
     this.listeners = new Set();
     this.heardAt = null; // when this page last heard from the kernel; null in a notebook just opened
-    this.choices = { tab: null, filter: "", open: new Set(), focus: null };
+    this.choices = { tab: null, filter: '', open: new Set(), focus: null };
     this.takeWindow();
-    model.on("change:window", () => (this.takeWindow(), this.tell()));
-    model.on("change:progress change:plot", () => this.tell());
-    model.on("change:head", () => this.hear());
-    model.on("msg:custom", (message) => this.takeBatch(message));
+    model.on('change:window', () => (this.takeWindow(), this.tell()));
+    model.on('change:progress change:plot', () => this.tell());
+    model.on('change:head', () => this.hear());
+    model.on('msg:custom', (message) => this.takeBatch(message));
   }
 
   get head() {
-    return this.model.get("head") ?? {};
+    return this.model.get('head') ?? {};
   }
 
   takeWindow() {
-    const { reports, logs } = this.model.get("window") ?? {};
+    const { reports, logs } = this.model.get('window') ?? {};
     if (reports) this.reports.replace(reports);
     if (logs) this.logs.replace(logs);
   }
 
   takeBatch(message) {
-    if (message?.kind !== "batch") return;
+    if (message?.kind !== 'batch') return;
     this.reports.add(message.reports);
     this.logs.add(message.logs);
     this.hear();
@@ -73,12 +73,12 @@ class RunStore {
   /** A notebook may be saved, or its kernel may die, during a run: then nobody tells how it ended. */
   get status() {
     const { status } = this.head;
-    if (status !== "running") return status;
-    return this.heardAt !== null && performance.now() - this.heardAt < 5000 ? "running" : "lost";
+    if (status !== 'running') return status;
+    return this.heardAt !== null && performance.now() - this.heardAt < 5000 ? 'running' : 'lost';
   }
 
   get elapsed() {
-    const since = this.status === "running" ? performance.now() - this.heardAt : 0;
+    const since = this.status === 'running' ? performance.now() - this.heardAt : 0;
     return (this.head.elapsed_ms ?? 0) + since;
   }
 }

@@ -1,52 +1,67 @@
 // The panel: status, progress, plot, and tabs over the lists. One per view of a run.
 
 const WORDS = {
-  running: "Running",
-  success: "Finished",
-  error: "Failed",
-  link_error: "Could not link",
-  memory: "Out of memory",
-  terminated: "Terminated",
-  lost: "No contact",
+  running: 'Running',
+  success: 'Finished',
+  error: 'Failed',
+  link_error: 'Could not link',
+  memory: 'Out of memory',
+  terminated: 'Terminated',
+  lost: 'No contact',
 };
 
 class Panel {
   constructor(store) {
     this.store = store;
     this.plot = new Plot();
-    this.bars = make("div", { class: "run-bars" });
+    this.bars = make('div', { class: 'run-bars' });
     this.lists = [new ReportTree(store), new ReportTable(store), new ConsoleList(store)];
-    this.element = make("section", { class: "sandbox-run", "aria-label": "Run" });
-    this.element.addEventListener("keydown", keepToOneself);
+    this.element = make('section', { class: 'sandbox-run', 'aria-label': 'Run' });
+    this.element.addEventListener('keydown', keepToOneself);
     this.element.append(this.makeStatus(), this.bars, this.plot.element, this.makeBrowser());
     this.draw();
   }
 
   makeStatus() {
-    this.word = make("span", { class: "run-word" });
-    this.facts = make("span", { class: "run-facts" });
-    this.error = make("div", { class: "run-error" });
-    this.spoken = make("div", { class: "run-unseen", role: "status", "aria-live": "polite" });
-    this.stop = make("button", { type: "button", class: "run-stop", "data-focus": "stop" }, "Terminate");
-    this.stop.addEventListener("click", () => this.terminate());
-    const line = make("div", { class: "run-status" }, make("span", { class: "run-light", "aria-hidden": "true" }));
+    this.word = make('span', { class: 'run-word' });
+    this.facts = make('span', { class: 'run-facts' });
+    this.error = make('div', { class: 'run-error' });
+    this.spoken = make('div', { class: 'run-unseen', role: 'status', 'aria-live': 'polite' });
+    this.stop = make('button', { type: 'button', class: 'run-stop', 'data-focus': 'stop' }, 'Terminate');
+    this.stop.addEventListener('click', () => this.terminate());
+    const light = make('span', { class: 'run-light', 'aria-hidden': 'true' });
+    const line = make('div', { class: 'run-status' }, light);
     line.append(this.word, this.facts, this.stop);
-    return make("header", {}, line, this.error, this.spoken);
+    return make('header', {}, line, this.error, this.spoken);
   }
 
   makeBrowser() {
-    this.tabBar = make("div", { role: "tablist", "aria-label": "What the run sent" });
-    this.filter = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter", "data-focus": "filter" });
+    this.tabBar = make('div', { role: 'tablist', 'aria-label': 'What the run sent' });
+    this.filter = make('input', {
+      type: 'search',
+      placeholder: 'Filter',
+      'aria-label': 'Filter',
+      'data-focus': 'filter',
+    });
     this.filter.value = this.store.choices.filter;
-    this.filter.addEventListener("input", () => ((this.store.choices.filter = this.filter.value), this.draw()));
-    this.copyButton = make("button", { type: "button", "data-focus": "copy" }, "Copy");
-    this.copyButton.addEventListener("click", () => this.copy());
-    this.note = make("div", { class: "run-remark" });
+    this.filter.addEventListener('input', () => {
+      this.store.choices.filter = this.filter.value;
+      this.draw();
+    });
+    this.copyButton = make('button', { type: 'button', 'data-focus': 'copy' }, 'Copy');
+    this.copyButton.addEventListener('click', () => this.copy());
+    this.note = make('div', { class: 'run-remark' });
     this.tabs = this.lists.map((list) => new Tab(list, () => this.chooseTab(list)));
     this.tabBar.append(...this.tabs.map(({ button }) => button));
-    this.tabBar.addEventListener("keydown", (event) => this.tabKey(event));
-    const bar = make("div", { class: "run-bar" }, this.tabBar, this.filter, this.copyButton);
-    this.browser = make("div", { class: "run-browser" }, bar, this.note, ...this.tabs.map(({ panel }) => panel));
+    this.tabBar.addEventListener('keydown', (event) => this.tabKey(event));
+    const bar = make('div', { class: 'run-bar' }, this.tabBar, this.filter, this.copyButton);
+    this.browser = make(
+      'div',
+      { class: 'run-browser' },
+      bar,
+      this.note,
+      ...this.tabs.map(({ panel }) => panel),
+    );
     return this.browser;
   }
 
@@ -68,8 +83,8 @@ class Panel {
 
   draw() {
     this.drawTime();
-    this.drawBars(this.store.model.get("progress") ?? []);
-    this.plot.draw(this.store.model.get("plot") ?? {});
+    this.drawBars(this.store.model.get('progress') ?? []);
+    this.plot.draw(this.store.model.get('plot') ?? {});
     this.drawLists();
     this.speak();
   }
@@ -79,13 +94,13 @@ class Panel {
     const { head, status } = this.store;
     const facts = [duration(this.store.elapsed)];
     if (head.memory != null) facts.push(`${size(head.memory)} peak`);
-    facts.push(count(head.reports ?? 0, "report"));
-    if (head.logs) facts.push(count(head.logs, "log"));
+    facts.push(count(head.reports ?? 0, 'report'));
+    if (head.logs) facts.push(count(head.logs, 'log'));
     this.element.dataset.status = status;
-    setText(this.word, WORDS[status] ?? "");
-    setText(this.facts, facts.join("  ·  "));
-    setText(this.error, head.error ?? "");
-    this.stop.hidden = status !== "running";
+    setText(this.word, WORDS[status] ?? '');
+    setText(this.facts, facts.join('  ·  '));
+    setText(this.error, head.error ?? '');
+    this.stop.hidden = status !== 'running';
   }
 
   drawBars(bars) {
@@ -114,13 +129,15 @@ class Panel {
 
   total({ name }, entries) {
     const { head } = this.store;
-    return name === "Reports" ? (head.reports ?? 0) : name === "Console" ? (head.logs ?? 0) : entries.length;
+    return name === 'Reports' ? (head.reports ?? 0) : name === 'Console' ? (head.logs ?? 0) : entries.length;
   }
 
   remark(total, held, filter) {
-    const rest = total > held ? `the newest ${held.toLocaleString("en")} of ${total.toLocaleString("en")}` : "";
-    if (filter) return `${count(this.matching.length, "match").replace("matchs", "matches")}${rest ? ` in ${rest}` : ""}`;
-    return rest && `Showing ${rest}`;
+    const rest =
+      total > held ? `the newest ${held.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
+    if (!filter) return rest && `Showing ${rest}`;
+    const matches = count(this.matching.length, 'match').replace('matchs', 'matches');
+    return rest ? `${matches} in ${rest}` : matches;
   }
 
   /** The user's choice; else the table if every report fits it, else the reports, else the console. */
@@ -139,21 +156,24 @@ class Panel {
     if (status === this.saidStatus && now - (this.saidAt ?? -Infinity) < 5000) return;
     this.saidStatus = status;
     this.saidAt = now;
-    const end = status === "running" ? "" : `, ${duration(this.store.elapsed)}`;
-    setText(this.spoken, `Run: ${WORDS[status] ?? ""}, ${count(head.reports ?? 0, "report")}${end}`);
+    const end = status === 'running' ? '' : `, ${duration(this.store.elapsed)}`;
+    setText(this.spoken, `Run: ${WORDS[status] ?? ''}, ${count(head.reports ?? 0, 'report')}${end}`);
   }
 
   terminate() {
-    this.store.model.send({ kind: "terminate" });
-    setText(this.stop, "Terminating…");
-    setTimeout(() => setText(this.stop, "Terminate"), 2000);
+    this.store.model.send({ kind: 'terminate' });
+    setText(this.stop, 'Terminating…');
+    setTimeout(() => setText(this.stop, 'Terminate'), 2000);
   }
 
   async copy() {
     const done = await copyText(this.current.copy(this.matching), this.element);
-    setText(this.copyButton, done ? "Copied" : "Not allowed");
-    setText(this.spoken, done ? `Copied ${count(this.matching.length, "line")}` : "Copying is not allowed here");
-    setTimeout(() => setText(this.copyButton, "Copy"), 1500);
+    setText(this.copyButton, done ? 'Copied' : 'Not allowed');
+    setText(
+      this.spoken,
+      done ? `Copied ${count(this.matching.length, 'line')}` : 'Copying is not allowed here',
+    );
+    setTimeout(() => setText(this.copyButton, 'Copy'), 1500);
   }
 }
 
@@ -163,42 +183,53 @@ class Tab {
     const [buttonId, panelId] = [freshId(), freshId()];
     this.list = list;
     this.end = new FollowEnd(list.element);
-    this.button = make("button", { type: "button", role: "tab", id: buttonId, "aria-controls": panelId, "data-focus": list.name });
-    this.button.addEventListener("click", choose);
-    this.panel = make("div", { role: "tabpanel", id: panelId, "aria-labelledby": buttonId }, list.element);
+    this.button = make('button', {
+      type: 'button',
+      role: 'tab',
+      id: buttonId,
+      'aria-controls': panelId,
+      'data-focus': list.name,
+    });
+    this.button.addEventListener('click', choose);
+    this.panel = make('div', { role: 'tabpanel', id: panelId, 'aria-labelledby': buttonId }, list.element);
   }
 
   draw(isCurrent, held, total) {
     this.button.hidden = !held;
     this.panel.hidden = !isCurrent;
-    this.button.setAttribute("aria-selected", isCurrent);
-    this.button.setAttribute("tabindex", isCurrent ? 0 : -1);
-    setText(this.button, `${this.list.name} ${total.toLocaleString("en")}`);
+    this.button.setAttribute('aria-selected', isCurrent);
+    this.button.setAttribute('tabindex', isCurrent ? 0 : -1);
+    setText(this.button, `${this.list.name} ${total.toLocaleString('en')}`);
   }
 }
 
 /** Single keys are commands of JupyterLab's notebook ("b" adds a cell); inside the view they are its own. */
 function keepToOneself(event) {
   const combined = event.ctrlKey || event.metaKey || event.altKey;
-  const passes = combined || event.key === "Escape" || (event.key === "Enter" && event.shiftKey);
+  const passes = combined || event.key === 'Escape' || (event.key === 'Enter' && event.shiftKey);
   if (!passes) event.stopPropagation();
 }
 
 function makeBar() {
-  const label = make("span", { class: "run-bar-label", id: freshId() });
-  const track = make("div", { role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100, "aria-labelledby": label.id });
-  track.append(make("div"));
-  return make("div", { class: "run-progress" }, label, track, make("span", { class: "run-bar-text" }));
+  const label = make('span', { class: 'run-bar-label', id: freshId() });
+  const track = make('div', {
+    role: 'progressbar',
+    'aria-valuemin': 0,
+    'aria-valuemax': 100,
+    'aria-labelledby': label.id,
+  });
+  track.append(make('div'));
+  return make('div', { class: 'run-progress' }, label, track, make('span', { class: 'run-bar-text' }));
 }
 
 function drawBar(element, [name, share, text]) {
   const [label, track, amount] = element.children;
-  setText(label, name || "Progress");
+  setText(label, name || 'Progress');
   setText(amount, text);
-  track.classList.toggle("run-unknown", share === null);
-  track.firstElementChild.style.width = share === null ? "" : `${share * 100}%`;
-  if (share === null) track.removeAttribute("aria-valuenow");
-  else track.setAttribute("aria-valuenow", Math.floor(share * 100));
+  track.classList.toggle('run-unknown', share === null);
+  track.firstElementChild.style.width = share === null ? '' : `${share * 100}%`;
+  if (share === null) track.removeAttribute('aria-valuenow');
+  else track.setAttribute('aria-valuenow', Math.floor(share * 100));
 }
 
 /** Pages without TLS cannot use the clipboard; copying a selection still works there. */
@@ -207,11 +238,11 @@ async function copyText(text, near) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = make("textarea", { class: "run-unseen", "aria-hidden": "true" });
+    const area = make('textarea', { class: 'run-unseen', 'aria-hidden': 'true' });
     area.value = text;
     near.append(area);
     area.select();
-    const done = document.execCommand("copy");
+    const done = document.execCommand('copy');
     area.remove();
     return done;
   }

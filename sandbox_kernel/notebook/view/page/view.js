@@ -4,16 +4,16 @@
 const stores = new Map();
 
 function storeOf(model) {
-  const key = model.get("head").id;
+  const key = model.get('head').id;
   if (!stores.has(key)) stores.set(key, new RunStore(model));
   return stores.get(key);
 }
 
 function initialize({ model }) {
   const store = storeOf(model);
-  let kept = store.head.status !== "running";
+  let kept = store.head.status !== 'running';
   const keepAtEnd = () => {
-    if (kept || store.head.status === "running") return;
+    if (kept || store.head.status === 'running') return;
     kept = true;
     setTimeout(() => keepInNotebook(model)); // when the last of the final state has arrived
   };
@@ -29,7 +29,7 @@ function render({ model, el }) {
   let frame = 0;
   const draw = () => (frame ||= requestAnimationFrame(() => ((frame = 0), panel.draw())));
   store.listeners.add(draw);
-  const clock = setInterval(() => panel.element.dataset.status === "running" && panel.drawTime(), 100);
+  const clock = setInterval(() => panel.element.dataset.status === 'running' && panel.drawTime(), 100);
   rememberFocus(panel.element, store.choices);
   return () => {
     store.listeners.delete(draw);
@@ -41,11 +41,13 @@ function render({ model, el }) {
 /** When a run ends, its output is drawn anew; the element that had the focus gets it back. */
 function rememberFocus(element, choices) {
   whenShown(element, () => {
-    const busyElsewhere = document.activeElement?.closest?.("input, textarea, .cm-editor");
+    const busyElsewhere = document.activeElement?.closest?.('input, textarea, .cm-editor');
     if (choices.focus && !busyElsewhere) element.querySelector(`[data-focus="${choices.focus}"]`)?.focus();
   });
-  element.addEventListener("focusin", ({ target }) => (choices.focus = target.dataset.focus ?? null));
-  element.addEventListener("focusout", () => setTimeout(() => element.isConnected && forget(element, choices)));
+  element.addEventListener('focusin', ({ target }) => (choices.focus = target.dataset.focus ?? null));
+  element.addEventListener('focusout', () =>
+    setTimeout(() => element.isConnected && forget(element, choices)),
+  );
 }
 
 /** Front ends put a view into the page some time after making it. */
