@@ -253,6 +253,7 @@ class Conversation:
         return heap if measured is None else max(heap, measured)
 
     def _end_after_sinks(self, outcome: Outcome) -> None:
+        self._guests.close()  # a sink that calls the guest back would wait for ever
         if self._sinks is None or not self._sinks.in_flight or outcome.status == "memory":
             self._end(outcome)
         else:

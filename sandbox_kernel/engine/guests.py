@@ -20,7 +20,8 @@ class Guests:
         self._loop = loop
         self._send: Send | None = send
         self._calls: dict[int, asyncio.Future[Any]] = {}
-        self._promises: dict[int, asyncio.Future[Any]] = {}
+        # By numbers that the worker chooses, as text: a dict of chosen ints can be made slow.
+        self._promises: dict[str, asyncio.Future[Any]] = {}
         self._last_call = 0
 
     def guest_function(self, ident: int, name: str) -> GuestFunction:
@@ -36,23 +37,21 @@ class Guests:
         return future
 
     def guest_promise(self, ident: int) -> asyncio.Future[Any]:
-        if ident in self._promises:
+        if str(ident) in self._promises:
             raise ProtocolError("a promise lent twice")
-        future = self._promises[ident] = self._loop.create_future()
+        future = self._promises[str(ident)] = self._loop.create_future()
         future.add_done_callback(_retrieve)
         return future
 
     def waiting_for(self, kind: int, number: int) -> asyncio.Future[Any]:
         """The future that a worker's answer is for; it is expected no longer."""
-        table = {
-            messages.GUEST_RETURN: self._calls,
-            messages.GUEST_THROW: self._calls,
-            messages.RESOLVED: self._promises,
-            messages.REJECTED: self._promises,
-        }.get(kind)
-        if table is None or number not in table:
+        if kind in (messages.GUEST_RETURN, messages.GUEST_THROW):
+            future = self._calls.pop(number, None)
+        else:
+            future = self._promises.pop(str(number), None)
+        if future is None:
             raise ProtocolError(f"an answer of kind {kind} that nobody asked for")
-        return table.pop(number)
+        return future
 
     def settle(self, kind: int, future: asyncio.Future[Any], value: Any) -> None:
         threw = kind in (messages.GUEST_THROW, messages.REJECTED)

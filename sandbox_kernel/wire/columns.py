@@ -33,7 +33,7 @@ from .scalars import (
     MILLISECOND,
     check_keys,
     date_of,
-    fit_for_a_set,
+    fit_for_sets,
     index_below,
     take_attachment,
 )
@@ -159,7 +159,7 @@ class _Reader:
         self._make(len(sizes), _SET)
         self._make(len(members), _MEMBER)
         check_keys(members)
-        if self._ordered or not fit_for_a_set(members):
+        if self._ordered or not fit_for_sets(members, max(sizes, default=0)):
             return _parts(JSSet, members, sizes, len(members))
         made = _parts(set, members, sizes, len(members))
         if sum(map(len, made)) != len(members):  # 1 and true, which are one for Python

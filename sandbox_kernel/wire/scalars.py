@@ -11,8 +11,10 @@ from .frame import Buffer
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
-_BY_VALUE = frozenset((str, int, float, bool, type(None), Undefined, BigInt))
-_LARGE = 1 << 60  # from here on a guest can make as many bigints as it likes that hash alike
+_NUMBERS = frozenset((int, float, BigInt))
+_BY_VALUE = frozenset((str, bool, type(None), Undefined)) | _NUMBERS
+# Python hashes numbers to themselves, so a guest can choose many that all collide in a set.
+_FEW_NUMBERS = 1000
 
 
 def date_of(milliseconds: Any) -> Any:
@@ -50,11 +52,10 @@ def take_attachment(attachments: list[Buffer | None], index: Any) -> Buffer:
     return data
 
 
-def fit_for_a_set(members: Iterable[Any]) -> bool:
-    """Whether Python compares them by value, as JavaScript does, and hashes them well."""
+def fit_for_sets(members: Iterable[Any], largest: int) -> bool:
+    """Whether Python compares members by value, as JavaScript does, and hashes them well.
+
+    `largest` is how many of them are in one set.
+    """
     kinds = set(map(type, members))
-    if not kinds <= _BY_VALUE:
-        return False
-    return BigInt not in kinds or all(
-        -_LARGE < member < _LARGE for member in members if type(member) is BigInt
-    )
+    return kinds <= _BY_VALUE and (largest <= _FEW_NUMBERS or not kinds & _NUMBERS)

@@ -26,7 +26,7 @@ from ..values import (
     undefined,
 )
 from .frame import Buffer
-from .scalars import check_keys, date_of, index_below, take_attachment
+from .scalars import check_keys, date_of, fit_for_sets, index_below, take_attachment
 
 
 class Borrower(Protocol):
@@ -37,7 +37,6 @@ class Borrower(Protocol):
 
 
 _ARRAY_CODES = {TYPED_ARRAYS[code]: code for code in "bhHiIqQfd"} | {"Uint8ClampedArray": "B"}
-_LARGE_HEX = 16  # digits of a bigint from 2**60 on; hashes of smaller ones differ
 _CONTAINERS: dict[str, Callable[[], Any]] = {"a": list, "o": dict, "m": JSMap, "s": set}
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 
@@ -101,22 +100,10 @@ class _Reader:
     def _new_set(self, node: list[Any]) -> Any:
         """An empty set if it can hold every member as JavaScript does, a JSSet otherwise."""
         check_keys(node)
-        if self._ordered:
+        members = [self._item(member) for member in node[1:]]
+        if self._ordered or not fit_for_sets(members, len(members)):
             return JSSet()
-        try:
-            members = {self._item(member) for member in node[1:] if self._is_value(member)}
-        except TypeError:
-            return JSSet()
-        return set() if len(members) == len(node) - 1 else JSSet()
-
-    def _is_value(self, member: Any) -> bool:
-        """Whether Python compares it by value, as JavaScript does.
-
-        Not large bigints: a guest can make as many as it likes that Python hashes alike.
-        """
-        if type(member) is not list:
-            return True
-        return member[0] == "u" or (len(member) == 2 and len(member[1]) < _LARGE_HEX)
+        return set() if len(set(members)) == len(members) else JSSet()
 
     def _fill(self, node: list[Any], target: Any) -> None:
         tag = node[0]
