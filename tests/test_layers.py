@@ -14,8 +14,8 @@ EXTENSION = ROOT.parent / "extension" / "runcode"
 
 # What each part of the package may know of the others. Parts that are still to come are here too,
 # so that the first of their files already has its place.
-DATA = {"errors", "values", "specifiers", "jsonable", "sizes"}
-SEAM = DATA | {"contract", "wire", "bridges", "backend", "loops"}
+DATA = {"errors", "values", "specifiers", "jsonable", "sizes", "spelling"}
+SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops"}
 RUNS = SEAM | {"lending", "execution", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
@@ -24,10 +24,12 @@ MAY_KNOW: dict[str, set[str]] = {
     "values": set(),
     "specifiers": set(),
     "sizes": set(),
+    "spelling": set(),
     "jsonable": {"values"},
     "contract": DATA,
     "wire": DATA,
     "bridges": DATA | {"wire"},
+    "exports": DATA | {"wire", "bridges"},
     "backend": DATA | {"contract", "wire", "bridges"},
     "loops": {"errors"},
     "lending": SEAM,

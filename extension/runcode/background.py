@@ -11,31 +11,31 @@ from contextvars import copy_context
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.execution import CodeExecution
+from sandbox_kernel.notebook.cellrun import CellRun
 
 from .cell_error import refusal
-from .job import Job
 
 _left: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
 
 
-def on_this_loop(job: Job) -> CodeExecution:
+def on_this_loop(cell: CellRun) -> CodeExecution:
     """Start it here; whatever awaits or bridges later cells have shares the loop with it."""
     try:
-        run = job.start()
+        run = cell.start()
     except SandboxError as error:
         raise refusal(error) from None
-    task = asyncio.get_running_loop().create_task(_see_through(job, run))
+    task = asyncio.get_running_loop().create_task(_see_through(cell, run))
     _left.add(task)
     task.add_done_callback(_left.discard)
     return run
 
 
-async def _see_through(job: Job, run: CodeExecution) -> None:
-    _tell(job, await run)
+async def _see_through(cell: CellRun, run: CodeExecution) -> None:
+    _tell(cell, await run)
 
 
 def in_a_thread(
-    job: Job, *, conclude: bool = False
+    cell: CellRun, *, conclude: bool = False
 ) -> tuple[CodeExecution, Future[CodeExecutionResult]]:
     """Start it in a thread, which waits for its result; errors of ours are raised here."""
     started: Future[CodeExecution] = Future()
@@ -43,7 +43,7 @@ def in_a_thread(
 
     def work() -> None:
         try:
-            run = job.start()
+            run = cell.start()
         except BaseException as error:
             started.set_exception(error)
             return
@@ -54,7 +54,7 @@ def in_a_thread(
             ended.set_exception(error)
             return
         if conclude:
-            _tell(job, result)
+            _tell(cell, result)
         ended.set_result(result)
 
     context = copy_context()  # knows the cell that output belongs to
@@ -65,8 +65,8 @@ def in_a_thread(
         raise refusal(error) from None
 
 
-def _tell(job: Job, result: CodeExecutionResult) -> None:
+def _tell(cell: CellRun, result: CodeExecutionResult) -> None:
     """There is no cell left to fail, so a failure is told on stderr."""
-    error = job.finish(result)
-    if error is not None and result.status != "terminated":
-        sys.stderr.write("\n".join(error.traceback.lines) + "\n")
+    traceback = cell.finish(result)
+    if traceback is not None and result.status != "terminated":
+        sys.stderr.write("\n".join(traceback.lines) + "\n")

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import SimpleCompletion, context_matcher
 
-from sandbox_kernel.contract import is_exportable_from_python
 from sandbox_kernel.errors import SandboxError
-from sandbox_kernel.notebook.assist.completion import Lent, code_matches, fitting
+from sandbox_kernel.exports import names_of
+from sandbox_kernel.notebook.assist.completion import code_matches, fitting
 from sandbox_kernel.notebook.assist.intrinsics import Intrinsic, Intrinsics
 from sandbox_kernel.notebook.assist.scan import KEYWORDS
+from sandbox_kernel.notebook.assist.scope import Scope
 from sandbox_kernel.notebook.options.grammar import Source, parse_options
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callabl
             return {"completions": []}
         lines = code.split("\n")[: context.cursor_line]
         cursor = sum(len(line) + 1 for line in lines) + context.cursor_position
-        lent = _lent(lines[0].removeprefix(_MAGIC), shell.user_ns, modules)
-        start, matches = code_matches(code, cursor, lent, realm.intrinsics())
+        scope = _scope(lines[0].removeprefix(_MAGIC), shell.user_ns, modules)
+        start, matches = code_matches(code, cursor, scope, realm.intrinsics())
         typed = code[start:cursor]
         return {
             "completions": [
@@ -74,14 +75,14 @@ class _Realm:
         self._known = asyncio.run(Intrinsics().all())
 
 
-def _lent(line: str, names: Mapping[str, Any], modules: Mapping[str, str]) -> Lent:
+def _scope(line: str, names: Mapping[str, Any], modules: Mapping[str, str]) -> Scope:
     try:
         options = parse_options(line, "magic")
     except SandboxError:
-        return Lent({}, modules, {})
+        return Scope(modules=modules)
     given = {path: _value(source, names) for path, source in options.modules.items()}
     texts = {path: text for path, text in given.items() if isinstance(text, str)}
-    return Lent(
+    return Scope(
         {name: _exports(_value(source, names)) for name, source in options.imports.items()},
         {**modules, **texts},
         {name: _value(source, names) for name, source in options.globals.items()},
@@ -100,7 +101,5 @@ def _value(source: Source, names: Mapping[str, Any]) -> Any:
 
 
 def _exports(owner: Any) -> Mapping[str, Any]:
-    if isinstance(owner, Mapping):
-        return owner
-    public = [name for name in dir(owner) if is_exportable_from_python(name)]
-    return {} if owner is None else dict.fromkeys(public)
+    """With the values of a dict, which are at hand; those of anything else would have to be read."""
+    return owner if isinstance(owner, dict) else dict.fromkeys(names_of(owner))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sandbox_kernel.contract import CodeExecutionResult
-from sandbox_kernel.errors import OptionError, SandboxError
-from sandbox_kernel.notebook.show.clean import clean
-from sandbox_kernel.notebook.show.traceback import Traceback
+from sandbox_kernel.errors import SandboxError
+from sandbox_kernel.notebook.show.traceback import Traceback, refusal_of
 
 
 class CellError(Exception):
@@ -31,6 +30,4 @@ def cell_error(traceback: Traceback, result: CodeExecutionResult | None = None) 
 
 def refusal(error: SandboxError) -> CellError:
     """An error of ours before anything ran: a wrong option, a value that cannot cross."""
-    name, message = type(error).__name__, clean(str(error))
-    title = "Error in a magic" if isinstance(error, OptionError) else name
-    return cell_error(Traceback(name, message, [f"{title}: {message}"]))
+    return cell_error(refusal_of(error))

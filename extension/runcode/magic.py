@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,14 @@ from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class
 from sandbox_kernel.contract import CodeExecutionOptions, CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
 from sandbox_kernel.execution import CodeExecution
+from sandbox_kernel.notebook.cellrun import CellRun
+from sandbox_kernel.notebook.interrupts import Guard
 from sandbox_kernel.notebook.options.grammar import parse_options
 from sandbox_kernel.notebook.options.help import options_help
 
 from .background import in_a_thread, on_this_loop
-from .cell_error import refusal
-from .job import Job
-from .output import Reports, display_result, is_shown
+from .cell_error import cell_error, refusal
+from .output import CellOutput, display_result, is_shown
 from .sources import Namespace
 
 if TYPE_CHECKING:
@@ -67,16 +67,16 @@ class RunCode(Magics):
     def runcode(
         self, line: str, cell: str | None = None
     ) -> CodeExecutionResult | CodeExecution | None:
-        job = self._job(line, _body(cell, "runcode"))
-        if job.options.background:
-            return self._leave(job)
-        return self._conclude(job, self._wait(job))
+        prepared = self._prepared(line, _body(cell, "runcode"))
+        if prepared.options.background:
+            return self._leave(prepared)
+        return self._conclude(prepared, self._wait(prepared))
 
     @no_var_expand
     @cell_magic
     def _runcode(self, line: str, cell: str) -> Awaitable[Any]:
         """What `awaiting.py` makes of %%runcode; not to be called by hand."""
-        return self._awaited(self._job(line, cell))
+        return self._awaited(self._prepared(line, cell))
 
     @no_var_expand
     @line_cell_magic
@@ -93,7 +93,7 @@ class RunCode(Magics):
     runcode.__doc__ = HELP
     runmodule.__doc__ = MODULE_HELP
 
-    def _job(self, line: str, cell: str) -> Job:
+    def _prepared(self, line: str, body: str) -> CellRun:
         shell = self._shell
         try:
             options = parse_options(line, "magic")
@@ -102,50 +102,52 @@ class RunCode(Magics):
         except SandboxError as error:
             raise refusal(error) from None
         given["modules"] = {**self.modules, **given["modules"]}
-        suffix = "js" if options.language == "javascript" else "ts"
-        given.setdefault("filename", f"cell-{_number(shell)}.{suffix}")
-        reports = Reports(shell, wanted=not (options.no_widget or options.raw))
-        # The magic's own line counts, so that positions are those of the notebook's cell.
-        return Job("\n" + cell, options, given, reports)
+        cell = CellRun(
+            "\n" + body,  # the magic's own line counts: positions are those of the notebook's cell
+            options,
+            given,
+            number=_number(shell),
+            face="magic",
+            guard=Guard(lambda: cell.stop("interrupted")),
+            output=CellOutput(shell, options),
+        )
+        return cell
 
-    async def _awaited(self, job: Job) -> CodeExecutionResult | CodeExecution | None:
-        if job.options.background:
-            return self._leave(job)
-        with job.interruptible():
+    async def _awaited(self, cell: CellRun) -> CodeExecutionResult | CodeExecution | None:
+        if cell.options.background:
+            return self._leave(cell)
+        with cell.interruptible():
             try:
-                result = await job.start()
+                result = await cell.run()
             except SandboxError as error:
                 raise refusal(error) from None
-            except asyncio.CancelledError:
-                job.stop("cancelled")
-                raise
-        return self._conclude(job, result)
+        return self._conclude(cell, result)
 
-    def _wait(self, job: Job) -> CodeExecutionResult:
+    def _wait(self, cell: CellRun) -> CodeExecutionResult:
         """Block; in a thread, since the loop of this one may be running and cannot help."""
-        _, future = in_a_thread(job)
+        _, future = in_a_thread(cell)
         try:
             return future.result()
         except KeyboardInterrupt:
-            job.stop("interrupted")
+            cell.stop("interrupted")
             return future.result()
 
-    def _leave(self, job: Job) -> CodeExecution | None:
+    def _leave(self, cell: CellRun) -> CodeExecution | None:
         """Return at once; the run goes on, on the notebook's loop where that goes on too."""
         has_loop = getattr(self._shell, "kernel", None) is not None
-        run = on_this_loop(job) if has_loop else in_a_thread(job, conclude=True)[0]
-        if job.options.into is None:
+        run = on_this_loop(cell) if has_loop else in_a_thread(cell, conclude=True)[0]
+        if cell.options.into is None:
             return run
-        self._shell.user_ns[job.options.into] = run
+        self._shell.user_ns[cell.options.into] = run
         return None
 
-    def _conclude(self, job: Job, result: CodeExecutionResult) -> CodeExecutionResult | None:
-        error = job.finish(result)
-        if job.options.into is not None:
-            self._shell.user_ns[job.options.into] = result
-        if error is not None:
-            raise error
-        if job.options.raw or not is_shown(result):
+    def _conclude(self, cell: CellRun, result: CodeExecutionResult) -> CodeExecutionResult | None:
+        traceback = cell.finish(result)
+        if cell.options.into is not None:
+            self._shell.user_ns[cell.options.into] = result
+        if traceback is not None:
+            raise cell_error(traceback, result)
+        if cell.options.raw or not is_shown(result):
             return None
         display_result(self._shell, result)
         return result

@@ -1,14 +1,15 @@
-"""Where reports and results go: a live view in notebooks, lines of text in a terminal."""
+"""Where output and results go: a live view in notebooks, lines of text in a terminal."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from sandbox_kernel.contract import CodeExecutionResult
+from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
+from sandbox_kernel.notebook.options.grammar import CellOptions
 from sandbox_kernel.notebook.show.clean import clean
-from sandbox_kernel.notebook.show.output import mimebundle, show, tree_metadata
+from sandbox_kernel.notebook.show.output import console_line, mimebundle, show, tree_metadata
 from sandbox_kernel.notebook.show.table import records_table
-from sandbox_kernel.notebook.view.run_view import RunView, Watchable
 from sandbox_kernel.values import Undefined
 
 if TYPE_CHECKING:
@@ -17,26 +18,34 @@ if TYPE_CHECKING:
 _LINE = 500
 
 
-class Reports:
-    """A sink for one run's reports, as its options and its front end want it."""
+class CellOutput:
+    """The output of one cell, as its options and its front end want it."""
 
-    def __init__(self, shell: InteractiveShell, wanted: bool) -> None:
+    def __init__(self, shell: InteractiveShell, options: CellOptions) -> None:
         has_widgets = getattr(shell, "kernel", None) is not None
+        self.display = self._publish if has_widgets else None
         self._publisher = shell.display_pub
-        self._as_view = wanted and has_widgets
-        self._as_text = wanted and not has_widgets
+        self._prints_logs = not options.raw
+        self._prints_reports = options.shows_reports and not has_widgets
         self._count = 0
 
-    def watch(self, run: Watchable) -> RunView | None:
-        return RunView.watch(run, self._publish) if self._as_view else None
+    def log(self, log: CodeExecutionLog) -> None:
+        if self._prints_logs:
+            stream = sys.stderr if log.level in ("warn", "error") else sys.stdout
+            stream.write(console_line(log))
 
-    def take(self, value: Any) -> None:
-        """The `report` of a run; views read them from the run itself."""
-        if self._as_text:
+    def report(self, value: Any) -> None:
+        if self._prints_reports:
             text = show(value)
             cut = text if len(text) <= _LINE else f"{text[:_LINE]}…"
             print(f"report {self._count}: {cut}")
         self._count += 1
+
+    def enter(self) -> None:
+        """A bridge prints to the cell that runs it anyway: ipykernel sees to that."""
+
+    def cut(self) -> None:
+        """Nothing waits here."""
 
     def _publish(self, bundle: dict[str, Any], display_id: str, update: bool) -> None:
         transient = {"display_id": display_id}

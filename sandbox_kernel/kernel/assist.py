@@ -9,11 +9,12 @@ from typing import Any
 
 from ..errors import SandboxError
 from ..notebook.assist import names
-from ..notebook.assist.completion import Lent, blank_magics, code_matches, fitting, word_after
+from ..notebook.assist.completion import blank_magics, code_matches, fitting, word_after
 from ..notebook.assist.infer import Inference, Thing
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.assist.scan import scan
-from ..notebook.options.grammar import Option, parse_options
+from ..notebook.assist.scope import Scope
+from ..notebook.options.grammar import CellOptions, Option, parse_options
 from ..notebook.options.help import complete_options, options_help
 from ..notebook.show.output import show
 from .bridge import signature_of
@@ -49,7 +50,7 @@ class Assistant:
             return self._magic_matches(code[line_start:cursor], line_start)
         if code.lstrip().startswith("%%bridge"):
             return cursor, []
-        return code_matches(code, cursor, self._lent(code), await self._intrinsics.all())
+        return code_matches(code, cursor, self._scope(code), await self._intrinsics.all())
 
     def _magic_matches(self, line: str, offset: int) -> tuple[int, Iterable[str]]:
         word, space, rest = line.partition(" ")
@@ -82,21 +83,17 @@ class Assistant:
             case _:
                 return []
 
-    def _lent(self, code: str) -> Lent:
+    def _scope(self, code: str) -> Scope:
         """What the cell's own options and the notebook's state give; without the options if they fail."""
         state = self._state
         try:
             cell = parse_cell(code)
             magic = cell.cell_magic
             line = magic.line if magic is not None and magic.name == "runcode" else ""
-            given = state.run_options(parse_options(line, "kernel"))
+            given = state.run_options(state.effective(parse_options(line, "kernel")))
         except SandboxError:
-            given = {
-                "imports": {name: bridge.exports for name, bridge in state.bridges.items()},
-                "modules": state.modules,
-                "globals": {},
-            }
-        return Lent(given["imports"], given["modules"], given["globals"])
+            given = state.run_options(CellOptions())
+        return Scope(given["imports"], given["modules"], given["globals"])
 
     # ---- inspection ----
 
@@ -108,16 +105,16 @@ class Assistant:
         if code.lstrip().startswith("%%bridge"):
             return None
         whole = scan(blank_magics(code))
-        lent = self._lent(code)
+        scope = self._scope(code)
         for token in whole.tokens:
             if token.kind == "string" and token.start <= cursor <= token.end:
-                return _describe_module(token.text[1:-1], lent)
+                return _describe_module(token.text[1:-1], scope)
         end = cursor + len(word_after(code, cursor))
         chain = _CHAIN.search(code[max(0, end - 500) : end])
         if chain is None:
             return None
         path = re.split(r"\s*\??\.\s*", chain[0])
-        things = Inference(whole, lent, await self._intrinsics.all())
+        things = Inference(whole, scope, await self._intrinsics.all())
         thing = things.at(path)
         return _describe(".".join(path), thing, detail) if thing else None
 
@@ -135,12 +132,12 @@ def _magic_help(line: str) -> str | None:
     return f"{usage}\n\n{options_help('kernel')}" if name in ("runcode", "defaults") else usage
 
 
-def _describe_module(specifier: str, lent: Lent) -> str | None:
-    if specifier in lent.imports:
-        lines = [signature_of(name, value) for name, value in lent.imports[specifier].items()]
+def _describe_module(specifier: str, scope: Scope) -> str | None:
+    if specifier in scope.imports:
+        lines = [signature_of(name, value) for name, value in scope.imports[specifier].items()]
         return "\n  ".join([f"bridge '{specifier}' exports", *lines])
-    if specifier in lent.modules:
-        lines = names.exports(scan(lent.modules[specifier]))
+    if specifier in scope.modules:
+        lines = names.exports(scan(scope.modules[specifier]))
         return "\n  ".join([f"module '{specifier}' exports", *lines])
     return None
 

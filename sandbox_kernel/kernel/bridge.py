@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import OptionError, SandboxError
+from ..exports import exports_of_cell
 from ..notebook.interrupts import Guard
 from ..specifiers import is_bare
 
@@ -26,7 +27,7 @@ _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """What one `%%bridge` cell lends."""
+    """The module that one `%%bridge` cell lends."""
 
     name: str
     exports: Mapping[str, Any]
@@ -72,7 +73,7 @@ async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Br
         running = guard.call(eval, program, module.__dict__)
         if inspect.isawaitable(running):
             await guard.drive(running)
-        return Bridge(name, exports_of(module.__dict__, tree))
+        return Bridge(name, exports_of_cell(module.__dict__, _imported(tree)))
     except BaseException as error:
         if before is not None:
             sys.modules[module.__name__] = before
@@ -83,22 +84,8 @@ async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Br
         raise BridgeFailed(error, filename) from None
 
 
-def exports_of(namespace: Mapping[str, Any], tree: ast.Module) -> dict[str, Any]:
-    """`__all__` if there is one; else what is public and was made here rather than imported."""
-    listed = namespace.get("__all__")
-    if listed is not None:
-        return {str(name): namespace[name] for name in listed}
-    imported = _imported(tree)
-    return {
-        name: value
-        for name, value in namespace.items()
-        if not name.startswith("_")
-        and name not in imported
-        and not isinstance(value, types.ModuleType | type)
-    }
-
-
 def _imported(tree: ast.Module) -> set[str]:
+    """The names that import statements bind, wherever they stand."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import OptionError
-from ..notebook.options.grammar import nearest
+from ..spelling import suggestion
 
 CELL_MAGICS = {
     "runcode": "%%runcode OPTIONS: run this cell with these options",
@@ -90,4 +90,4 @@ def _suggestion(name: str, mark: str) -> str:
     other = LINE_MAGICS if mark == "%%" else CELL_MAGICS
     if name in other:
         return f"did you mean {'%' if mark == '%%' else '%%'}{name}?"
-    return nearest(name, list(CELL_MAGICS if mark == "%%" else LINE_MAGICS), mark)
+    return suggestion(name, CELL_MAGICS if mark == "%%" else LINE_MAGICS, mark)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..errors import OptionError
-from ..notebook.options.grammar import CellOptions, Source, nearest, parse_options
+from ..notebook.options.grammar import CellOptions, Source, parse_options
 from ..notebook.options.help import options_help
 from ..notebook.show.clean import clean
+from ..spelling import suggestion
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic
 from .notebook_state import NotebookState
 
@@ -21,7 +22,7 @@ def check(magic: Magic) -> None:
     elif magic.name == "reset":
         for word in magic.line.split():
             if word not in _RESETS:
-                raise OptionError(f"%reset {word}; {nearest(word, list(_RESETS))}", word)
+                raise OptionError(f"%reset {word}; {suggestion(word, _RESETS)}", word)
     elif magic.line and magic.name != "help":
         raise OptionError(f"%{magic.name} takes nothing, but got {magic.line!r}", magic.name)
 

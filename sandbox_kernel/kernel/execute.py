@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
-from ..contract import CodeExecutionOptions, CodeExecutionResult
+from ..contract import CodeExecutionOptions
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
-from ..lending import lend
-from ..notebook.interrupts import Guard, bind, guarded
+from ..exports import check_crossing
+from ..notebook.cellrun import CellRun
+from ..notebook.interrupts import Guard
 from ..notebook.options.grammar import CellOptions, parse_options
 from ..notebook.show.clean import clean, clean_line
 from ..notebook.show.output import mimebundle, show, tree_metadata
 from ..notebook.show.table import records_table
-from ..notebook.show.traceback import Scene, Traceback, traceback_of
-from ..notebook.view.late import LateView
-from ..run import run_cell
+from ..notebook.show.traceback import Traceback
 from ..values import Undefined
 from . import commands
 from .bridge import BridgeFailed, bridge_name, load_bridge
 from .cell import Cell, Magic, parse_cell
-from .console import current_console
 from .notebook_state import NotebookState
 from .running import RunningCell
 
@@ -89,38 +86,29 @@ class Executor:
     async def _run(
         self, source: str, options: CellOptions, running: RunningCell, number: int
     ) -> None:
-        effective = options.over(self._state.defaults)
-        given = self._state.run_options(options)
-        suffix = "js" if effective.language == "javascript" else "ts"
-        given.setdefault("filename", f"cell-{number}.{suffix}")
-        scene = Scene(
-            given["filename"], source, given["modules"], given["imports"], given["globals"]
-        )
-        enter = partial(current_console.set, running.console)
-        around: Callable[..., Any] = partial(guarded, guard=self._guard, enter=enter)
-        given["imports"] = {name: bind(each, around) for name, each in given["imports"].items()}
-        given["globals"] = bind(given["globals"], around)
-        run = run_cell(
+        effective = self._state.effective(options)
+        cell = CellRun(
             source,
-            demand_export=effective.fn is not None,
-            on_log=running.log,
-            report=_keep,
-            **given,
+            effective,
+            self._state.run_options(effective),
+            number=number,
+            face="kernel",
+            guard=self._guard,
+            output=running,
         )
-        running.follow(run, effective.deadline)
-        hidden = effective.no_widget or running.silent
-        view = None if hidden else LateView(run, running.show)
-        result = await run
+        running.follow(cell)
+        result = await cell.run()
         await running.console.drain()
-        if view is not None:
-            await view.finish(result)
-        _conclude(result, scene, running, number)
+        traceback = cell.finish(result)
+        if traceback is not None:
+            raise CellFailed(traceback)
+        _show_result(result.result, running, number)
 
 
 def _check_crossing(name: str, exports: Mapping[str, Any]) -> None:
     """Refuse a bridge that no run could be given; the cell that made it is the place to say so."""
     try:
-        lend("", CodeExecutionOptions.of(imports={name: exports}))
+        check_crossing(exports, f"imports[{name!r}]")
     except SerializationError as error:
         hint = "a name that starts with _ is not exported"
         raise OptionError(f"%%bridge {name} exports what cannot cross: {error}; {hint}") from None
@@ -132,21 +120,17 @@ def _run_options_of(cell: Cell) -> CellOptions:
     return CellOptions()
 
 
-def _keep(_value: Any) -> None:
-    """Reports need a sink to exist at all; the view and the result read them from the run."""
-
-
-def _conclude(result: CodeExecutionResult, scene: Scene, running: RunningCell, number: int) -> None:
-    if result.status != "success":
-        raise CellFailed(traceback_of(result, scene))
-    if isinstance(result.result, Undefined):
+def _show_result(value: Any, running: RunningCell, number: int) -> None:
+    if isinstance(value, Undefined):
         return
-    table = records_table(result.result, show)
+    table = records_table(value, show)
     if table is not None:
         running.publish("display_data", {"data": {"text/plain": table}, "metadata": {}})
-    data: Mapping[str, Any] = mimebundle(result.result)
-    metadata = tree_metadata(result.result)
-    content = {"execution_count": number, "data": data, "metadata": metadata}
+    content = {
+        "execution_count": number,
+        "data": mimebundle(value),
+        "metadata": tree_metadata(value),
+    }
     running.publish("execute_result", content)
 
 

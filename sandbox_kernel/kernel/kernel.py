@@ -22,10 +22,10 @@ from ipykernel._version import kernel_protocol_version
 from ipykernel.kernelbase import Kernel
 
 from .. import __version__
-from ..errors import OptionError, SandboxError
+from ..errors import SandboxError
 from ..notebook.interrupts import Guard
 from ..notebook.show.clean import clean
-from ..notebook.show.traceback import Traceback
+from ..notebook.show.traceback import Traceback, refusal_of
 from .console import CellStream, Console, current_console
 from .execute import CellFailed, Executor
 from .history import History
@@ -97,7 +97,7 @@ class SandboxKernel(Kernel):
         parent = self.get_parent("shell")
         cell = RunningCell(parent, partial(self._publish, parent, silent), self.guard, silent)
         self._cells.append(cell)
-        current_console.set(cell.console)
+        cell.enter()
         try:
             await self.executor.execute(code, cell, self.execution_count)
             await cell.console.drain()
@@ -113,7 +113,6 @@ class SandboxKernel(Kernel):
             await cell.console.drain()
             return self._failed(cell, _traceback(error))
         finally:
-            cell.close()
             self._cells.remove(cell)
             current_console.set(None)
 
@@ -247,8 +246,4 @@ def _tell_states(channel: Any, opened: dict[str, Any]) -> None:
 
 
 def _traceback(error: Exception) -> Traceback:
-    if isinstance(error, CellFailed):
-        return error.traceback
-    name, message = type(error).__name__, clean(str(error))
-    title = "Error in a magic" if isinstance(error, OptionError) else name
-    return Traceback(name, message, [f"{title}: {message}"])
+    return error.traceback if isinstance(error, CellFailed) else refusal_of(error)

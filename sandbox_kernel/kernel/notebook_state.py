@@ -9,21 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
-from ..notebook.options.grammar import CellOptions, Source, nearest
+from ..notebook.options.grammar import CellOptions, Source
+from ..spelling import suggestion
 from .bridge import Bridge
 
 
 @dataclass(slots=True)
 class NotebookState:
-    """A cell sees all of it; its own options lie over the defaults."""
+    """A cell sees all of it."""
 
     bridges: dict[str, Bridge] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
     defaults: CellOptions = field(default_factory=CellOptions)
 
-    def run_options(self, options: CellOptions) -> dict[str, Any]:
-        """The options of `run_cell` for a cell with these options, defaults included."""
-        given = options.over(self.defaults).run_options(self.resolve)
+    def effective(self, options: CellOptions) -> CellOptions:
+        """A cell's own options, laid over the defaults."""
+        return options.over(self.defaults)
+
+    def run_options(self, effective: CellOptions) -> dict[str, Any]:
+        """The options of `run_cell`: what the effective options name, and what every cell sees."""
+        given = effective.run_options(self.resolve)
         given["imports"] = {
             **{name: bridge.exports for name, bridge in self.bridges.items()},
             **given["imports"],
@@ -83,8 +88,8 @@ class NotebookState:
             exports = self.bridges[owner].exports
             if member in exports:
                 return exports[member]
-            raise OptionError(f"{owner} has no {member}; {nearest(member, list(exports))}")
-        known = nearest(name, list(self.bridges)) if self.bridges else "there is none yet"
+            raise OptionError(f"{owner} has no {member}; {suggestion(member, exports)}")
+        known = suggestion(name, self.bridges) if self.bridges else "there is none yet"
         raise OptionError(f"{name} is no JSON, no @file.json and no bridge; {known}")
 
 

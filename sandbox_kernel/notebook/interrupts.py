@@ -11,7 +11,8 @@ import inspect
 import signal
 import threading
 import types
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -30,8 +31,21 @@ class Guard:
         self._on_signal = on_signal
 
     def install(self) -> None:
-        """Some front ends signal the kernel instead of sending it a message."""
+        """Take SIGINT from now on: some front ends signal the kernel instead of sending a message."""
         signal.signal(signal.SIGINT, self._handle)
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """For a while, in a process that is somebody else's; only its main thread gets signals."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGINT)
+        self.install()
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def break_in(self) -> None:
         """From any thread: interrupt author's code, if any is running."""

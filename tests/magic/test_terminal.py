@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ class Terminal:
 
     def __init__(self, home: Path) -> None:
         flags = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]
-        environment = {"IPYTHONDIR": str(home), "TERM": "dumb", "PATH": "/usr/bin:/bin"}
+        environment = {**os.environ, "IPYTHONDIR": str(home), "TERM": "dumb"}
         self._process: pexpect.spawn[str] = pexpect.spawn(
             sys.executable, flags, env=environment, encoding="utf-8", timeout=30, echo=False
         )

@@ -4,43 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from . import names
 from .infer import Inference
 from .intrinsics import Intrinsic
 from .scan import KEYWORDS, Scan, scan
+from .scope import Scope
 
 _WORD_END = re.compile(r"[\w$]*\Z")
 _WORD_START = re.compile(r"[\w$]*")
 _SHOWN = frozenset(("export", "default", "import", "function", "return", "await", "async", "const"))
 
 
-@dataclass(frozen=True, slots=True)
-class Lent:
-    """What the cell at hand may use."""
-
-    imports: Mapping[str, Mapping[str, Any]]
-    modules: Mapping[str, str]
-    globals: Mapping[str, Any]
-
-
 def code_matches(
-    code: str, cursor: int, lent: Lent, intrinsics: Mapping[str, Intrinsic]
+    code: str, cursor: int, scope: Scope, intrinsics: Mapping[str, Intrinsic]
 ) -> tuple[int, Iterable[str]]:
     """Where the word at the cursor begins, and what may stand there."""
     blanked = blank_magics(code)
     before = scan(blanked[:cursor])
     if before.open_text is not None:
-        return _specifier_matches(before, lent)
+        return _specifier_matches(before, scope)
     start = cursor - len(_word_before(code, cursor))
     whole = scan(blanked)
     specifier = _braced_import(before, whole, cursor)
     if specifier is not None:
-        return start, _exports_of(specifier, lent)
-    things = Inference(whole, lent, intrinsics)
+        return start, _exports_of(specifier, scope)
+    things = Inference(whole, scope, intrinsics)
     tokens = [token for token in before.tokens if token.end <= start]
     if tokens and tokens[-1].text in (".", "?."):
         return start, things.members_before(tokens)
@@ -49,7 +39,7 @@ def code_matches(
 
 
 def fitting(matches: Iterable[str], typed: str) -> list[str]:
-    """Those that begin as typed, exactly so first; whoever gives them gives the likely ones first."""
+    """Matches with this prefix, exact case first; within that, in the order given."""
     fit = dict.fromkeys(m for m in matches if m.lower().startswith(typed.lower()))
     return sorted(fit, key=lambda m: (not m.startswith(typed), m.startswith("_")))
 
@@ -75,7 +65,7 @@ def blank_magics(code: str) -> str:
     return "\n".join(lines)
 
 
-def _specifier_matches(before: Scan, lent: Lent) -> tuple[int, Iterable[str]]:
+def _specifier_matches(before: Scan, scope: Scope) -> tuple[int, Iterable[str]]:
     """Inside a string that names a module: after `from`, `import` or `import(`."""
     text = before.open_text
     assert text is not None
@@ -83,7 +73,7 @@ def _specifier_matches(before: Scan, lent: Lent) -> tuple[int, Iterable[str]]:
     names_module = last[-1:] in (["from"], ["import"]) or last == ["import", "("]
     if text.kind != "string" or not names_module:
         return text.end, []
-    return text.start + 1, [*lent.imports, *lent.modules]
+    return text.start + 1, [*scope.imports, *scope.modules]
 
 
 def _braced_import(before: Scan, whole: Scan, cursor: int) -> str | None:
@@ -103,10 +93,10 @@ def _braced_import(before: Scan, whole: Scan, cursor: int) -> str | None:
     return ""
 
 
-def _exports_of(specifier: str, lent: Lent) -> list[str]:
-    if specifier in lent.imports:
-        return list(lent.imports[specifier])
-    if specifier in lent.modules:
-        return names.exports(scan(lent.modules[specifier]))
-    known = [*lent.imports, *lent.modules]
-    return [] if specifier else [name for each in known for name in _exports_of(each, lent)]
+def _exports_of(specifier: str, scope: Scope) -> list[str]:
+    if specifier in scope.imports:
+        return list(scope.imports[specifier])
+    if specifier in scope.modules:
+        return names.exports(scan(scope.modules[specifier]))
+    known = [*scope.imports, *scope.modules]
+    return [] if specifier else [name for each in known for name in _exports_of(each, scope)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from . import names
 from .intrinsics import Intrinsic, Members, class_of
 from .scan import Scan, Token, scan
+from .scope import Scope
 
 _LITERALS = {"string": "String", "template": "String", "number": "Number", "regex": "RegExp"}
 _ANNOTATIONS = {
@@ -16,17 +17,6 @@ _ANNOTATIONS = {
     "symbol": "Symbol", "object": "Object",
 }  # fmt: skip
 _ABSENT = object()
-
-
-class Lent(Protocol):
-    """What the cell may use."""
-
-    @property
-    def imports(self) -> Mapping[str, Mapping[str, Any]]: ...
-    @property
-    def modules(self) -> Mapping[str, str]: ...
-    @property
-    def globals(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +36,18 @@ class Thing:
 
 
 class Inference:
-    """One cell's text, what is lent to it, and the intrinsics."""
+    """One cell's text, its scope, and the intrinsics."""
 
-    def __init__(self, whole: Scan, lent: Lent, intrinsics: Mapping[str, Intrinsic]) -> None:
+    def __init__(self, whole: Scan, scope: Scope, intrinsics: Mapping[str, Intrinsic]) -> None:
         self._tokens = whole.tokens
-        self._lent = lent
+        self._scope = scope
         self._intrinsics = intrinsics
         self._imported = {each.name: each for each in names.imports(whole)}
         self._declared = names.declared(whole)
 
     def candidates(self) -> list[str]:
         """Everything that may begin an expression."""
-        return [*self._declared, *self._lent.globals, *self._intrinsics, "console", "report"]
+        return [*self._declared, *self._scope.globals, *self._intrinsics, "console", "report"]
 
     def members_before(self, tokens: Sequence[Token]) -> Iterable[str]:
         """The members of the expression that these tokens end with, the last one being a dot."""
@@ -98,8 +88,8 @@ class Inference:
         local = self._local(name)
         if local is not None:
             return local
-        if name in self._lent.globals:
-            value = self._lent.globals[name]
+        if name in self._scope.globals:
+            value = self._scope.globals[name]
             return Thing("global", class_of(value), value)
         if name == "console":
             return Thing("built-in", members=_CONSOLE)
@@ -113,7 +103,7 @@ class Inference:
         return None
 
     def _import(self, imported: names.Imported) -> Thing | None:
-        exports = self._lent.imports.get(imported.specifier)
+        exports = self._scope.imports.get(imported.specifier)
         if exports is not None:
             if imported.export == "*":
                 return Thing("bridge", "Object", exports)
@@ -121,13 +111,13 @@ class Inference:
                 value = exports[imported.export]
                 return Thing("bridged", class_of(value), value)
             return None
-        source = self._lent.modules.get(imported.specifier)
+        source = self._scope.modules.get(imported.specifier)
         if source is None:
             return None
         inside = scan(source)
         if imported.export == "*":
             return Thing("module", "Object", members=tuple(names.exports(inside)))
-        return Inference(inside, _NOTHING, self._intrinsics)._local(imported.export) or Thing(
+        return Inference(inside, Scope(), self._intrinsics)._local(imported.export) or Thing(
             "module"
         )
 
@@ -181,14 +171,6 @@ class Inference:
         return [*sorted(self._members(class_name)), *sorted(self._members("Object"))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Nothing:
-    imports: Mapping[str, Mapping[str, Any]]
-    modules: Mapping[str, str]
-    globals: Mapping[str, Any]
-
-
-_NOTHING = _Nothing({}, {}, {})
 _CONSOLE = (
     "log", "info", "warn", "error", "debug", "table", "group", "groupCollapsed", "groupEnd",
     "count", "countReset", "time", "timeLog", "timeEnd", "assert", "trace", "dir",

@@ -6,7 +6,6 @@ literal, `@file.json` or a bridge's name, in the magic a Python expression.
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ...errors import OptionError
+from ...spelling import suggestion
 from .words import unquoted, words_of
 
 Face = Literal["kernel", "magic"]
@@ -90,6 +90,11 @@ class CellOptions:
     background: bool | None = None
     raw: bool | None = None
 
+    @property
+    def shows_reports(self) -> bool:
+        """Whether reports are to be seen while the run goes on, as a view or as text."""
+        return not (self.no_widget or self.raw)
+
     def over(self, defaults: CellOptions) -> CellOptions:
         """These options, with the defaults where they say nothing; named sources add up."""
         merged: dict[str, Any] = {}
@@ -157,15 +162,7 @@ def find_option(name: str, face: Face) -> Option:
         return known[name]
     if any(option.name == name for option in OPTIONS):
         raise OptionError(f"--{name} belongs to the IPython magic %%runcode, not here", name)
-    raise OptionError(f"unknown option --{name}; {nearest(name, list(known), '--')}", name)
-
-
-def nearest(name: str, known: list[str], mark: str = "") -> str:
-    """`did you mean --fn?`, or the whole list if nothing is near."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {mark}{close[0]}?"
-    return f"known: {', '.join(mark + each for each in known)}"
+    raise OptionError(f"unknown option --{name}; {suggestion(name, known, '--')}", name)
 
 
 def _set(options: CellOptions, name: str, value: Any) -> CellOptions:
@@ -232,7 +229,7 @@ def _read_flag(into: str) -> Callable[[CellOptions, str], CellOptions]:
 
 def _read_language(options: CellOptions, text: str) -> CellOptions:
     if text not in ("typescript", "javascript"):
-        hint = nearest(text, ["typescript", "javascript"])
+        hint = suggestion(text, ["typescript", "javascript"])
         raise OptionError(f"--language {text} is unknown; {hint}", "language")
     return replace(options, language=text)
 

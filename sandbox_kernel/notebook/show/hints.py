@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from ...contract import CodeExecutionError
+from ...spelling import nearest
 from ..assist import names
 from ..assist.scan import scan
 from ..options.grammar import Face
@@ -68,20 +68,20 @@ def _link_hint(
     known = [*imports, *modules]
     if not known:
         return "nothing can be imported yet; %%bridge NAME or --import lends a module"
-    close = difflib.get_close_matches(specifier, known, n=1, cutoff=0.6)
+    close = nearest(specifier, known, 0.6)
     listed = ", ".join(f"'{name}'" for name in known[:30])
     return f"{_did_you_mean(close)}what can be imported: {listed}"
 
 
 def _export_hint(message: str, specifier: str, exports: list[str]) -> str:
     match = _NO_EXPORT.search(message)
-    close = difflib.get_close_matches(match[1], exports, n=1, cutoff=0.5) if match else []
+    close = nearest(match[1], exports) if match else None
     listed = ", ".join(exports[:30]) or "nothing"
     return f"{_did_you_mean(close)}'{specifier}' exports {listed}"
 
 
-def _did_you_mean(close: list[str]) -> str:
-    return f"did you mean '{close[0]}'? " if close else ""
+def _did_you_mean(close: str | None) -> str:
+    return f"did you mean '{close}'? " if close is not None else ""
 
 
 def _name_hint(
@@ -98,8 +98,8 @@ def _name_hint(
             return f"import * as {name} from '{name}'"
     if name in _ABSENT:
         return f"the sandbox has no {name}; lend it with --import or --global if a cell needs it"
-    close = difflib.get_close_matches(name, list(globals_), n=1, cutoff=0.75)
-    return f"did you mean {close[0]}?" if close else None
+    close = nearest(name, globals_, 0.75)
+    return f"did you mean {close}?" if close is not None else None
 
 
 def _bridge_hint(name: str, face: Face) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...contract import CodeExecutionError, CodeExecutionResult
+from ...errors import OptionError
 from ..options.grammar import Face
 from .clean import clean, clean_line
 from .hints import hint_for
@@ -53,7 +54,7 @@ class Traceback:
 
 
 def traceback_of(result: CodeExecutionResult, scene: Scene) -> Traceback:
-    """How to tell that a run ended in another status than success."""
+    """The traceback for a run that did not succeed."""
     error = result.error or CodeExecutionError(result.status, "")
     name = "terminated" if result.status == "terminated" else clean_line(error.name[:_MAX_NAME])
     message = clean(_cut(error.message))
@@ -66,6 +67,13 @@ def traceback_of(result: CodeExecutionResult, scene: Scene) -> Traceback:
     if hint:
         lines += ["", *_folded(f"hint: {clean(hint)}")]
     return Traceback(name, message, "\n".join(lines).split("\n"))
+
+
+def refusal_of(error: Exception) -> Traceback:
+    """The traceback for an error of the host's, most often one raised before anything ran."""
+    name, message = type(error).__name__, clean(str(error))
+    title = "Error in a magic" if isinstance(error, OptionError) else name
+    return Traceback(name, message, [f"{title}: {message}"])
 
 
 def _cut(message: str) -> str:

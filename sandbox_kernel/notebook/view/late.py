@@ -5,15 +5,15 @@ Most cells are over in a few milliseconds, sooner than a view and its thread wou
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import threading
+from contextvars import copy_context
+from typing import TYPE_CHECKING
 
 from ...contract import CodeExecutionResult
-from ...execution import CodeExecution
+from ..clock import clock
 
 if TYPE_CHECKING:
-    from .run_view import RunView
+    from .run_view import Publish, RunView, Watchable
 
 PATIENCE = 0.03  # seconds
 
@@ -21,22 +21,31 @@ PATIENCE = 0.03  # seconds
 class LateView:
     """Watches from `PATIENCE` on; a run that ends before shows its reports when it has ended."""
 
-    def __init__(
-        self, run: CodeExecution, publish: Callable[[dict[str, Any], str, bool], None]
-    ) -> None:
+    def __init__(self, run: Watchable, publish: Publish) -> None:
         self._run = run
         self._publish = publish
+        self._context = copy_context()  # knows the cell that output belongs to
+        self._lock = threading.Lock()
         self._view: RunView | None = None
-        self._timer = asyncio.get_running_loop().call_later(PATIENCE, self._start)
+        self._over = False
+        self._alarm = clock.after(PATIENCE, self._start)
 
-    async def finish(self, result: CodeExecutionResult) -> None:
-        self._timer.cancel()
-        if self._view is None and result.reports:
-            self._start()
+    def finish(self, result: CodeExecutionResult) -> None:
+        """Show the final state, if there is anything to see."""
+        self._alarm.cancel()
+        with self._lock:
+            if self._view is None and result.reports:
+                self._watch()
+            self._over = True
         if self._view is not None:
-            await self._view.finish(result)
+            self._view.finish(result)
 
     def _start(self) -> None:
-        from .run_view import RunView
+        with self._lock:
+            if not self._over:
+                self._watch()
 
-        self._view = RunView.watch(self._run, self._publish)
+    def _watch(self) -> None:
+        from .run_view import RunView  # slow to load, and a notebook may never show a view
+
+        self._view = self._context.run(RunView.watch, self._run, self._publish)

@@ -52,7 +52,7 @@ class Watchable(Protocol):
 
 
 class RunView:
-    """One run's view; `watch` starts it, `finish` (or `finish_now`) gives it its final state."""
+    """One run's view; `watch` starts it, `finish` gives it its final state."""
 
     def __init__(self, run: Watchable, publish: Publish) -> None:
         self._run = run
@@ -71,17 +71,13 @@ class RunView:
         )
 
     @classmethod
-    def watch(cls, run: Watchable, publish: Publish | None = None) -> RunView:
+    def watch(cls, run: Watchable, publish: Publish) -> RunView:
         """Start watching; call `finish` when the run is over."""
-        view = cls(run, publish or publish_by_kernel)
+        view = cls(run, publish)
         view._thread.start()
         return view
 
-    async def finish(self, result: CodeExecutionResult) -> None:
-        """Show the final state. The last update is small work; only a first import takes long."""
-        self.finish_now(result)
-
-    def finish_now(self, result: CodeExecutionResult) -> None:
+    def finish(self, result: CodeExecutionResult) -> None:
         """Show the final state: everything reported, and text for front ends without widgets."""
         self._over.set()
         self._thread.join()
@@ -187,15 +183,3 @@ def plain_text(result: CodeExecutionResult) -> str:
 def _short(report: Any) -> str:
     text = show(report)
     return text if len(text) <= LISTED_TEXT else f"{text[:LISTED_TEXT]}…"
-
-
-def publish_by_kernel(bundle: dict[str, Any], display_id: str, update: bool) -> None:
-    """Publish through this process's kernel, whichever it is, as output of the current cell."""
-    from ipykernel.kernelbase import Kernel
-
-    kernel = Kernel.instance()
-    kernel.send_response(  # type: ignore[no-untyped-call]  # ipykernel's
-        kernel.iopub_socket,
-        "update_display_data" if update else "display_data",
-        {"data": bundle, "metadata": {}, "transient": {"display_id": display_id}},
-    )

@@ -1,6 +1,6 @@
 """The run view as a Jupyter widget: the state that a page draws and a notebook keeps.
 
-Apart from `view.py`, because ipywidgets is slow to import and a short quiet run shows no view.
+Apart from `run_view.py`, because ipywidgets is slow to import and a short quiet run shows no view.
 """
 
 from __future__ import annotations

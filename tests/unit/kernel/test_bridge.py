@@ -210,7 +210,8 @@ def test_a_source_that_means_nothing_says_why(
 
 def test_a_cell_gets_bridges_modules_defaults_and_its_own(state: NotebookState) -> None:
     state.defaults = parse_options("--global a=1 --memory 1MiB", "kernel")
-    given = state.run_options(parse_options("--global b=2 --import x={}", "kernel"))
+    options = state.effective(parse_options("--global b=2 --import x={}", "kernel"))
+    given = state.run_options(options)
     assert set(given["imports"]) == {"fs", "x"}
     assert given["globals"] == {"a": 1, "b": 2}
     assert given["modules"] == {"./kept.ts": "export {}"}

@@ -22,13 +22,13 @@ def watched(source: str, **options: Any) -> tuple[CodeExecution, RunView, Publis
 
 def test_a_short_quiet_run_shows_nothing() -> None:
     run, view, published = watched("export default 1")
-    view.finish_now(run.wait())
+    view.finish(run.wait())
     assert published == [] or run.wait().duration_ms >= PATIENCE * 1000
 
 
 def test_one_report_is_enough_and_the_end_lists_it() -> None:
     run, view, published = watched("report({ a: 1 }); export default 1")
-    view.finish_now(run.wait())
+    view.finish(run.wait())
     (_, first_id, first_update), (last, last_id, last_update) = published
     assert (first_update, last_update) == (False, True)
     assert first_id == last_id
@@ -43,7 +43,7 @@ async def test_a_run_that_lasts_is_shown_while_it_does() -> None:
     while not published:
         await asyncio.sleep(0.02)
     assert run.running
-    await view.finish(await run)
+    view.finish(await run)
     assert published[-1][2]
 
 
@@ -56,7 +56,7 @@ def test_a_message_of_the_page_terminates_the_run() -> None:
     assert run.running
     view._widget._handle_custom_msg({"kind": "terminate"}, [])
     result = run.wait(20)
-    view.finish_now(result)
+    view.finish(result)
     assert result.status == "terminated"
     assert view._widget.head["status"] == "terminated"
     assert view._widget.head["error"].endswith("Terminate button")
@@ -65,7 +65,7 @@ def test_a_message_of_the_page_terminates_the_run() -> None:
 def test_the_final_state_has_every_count_and_the_newest_reports() -> None:
     run, view, _ = watched("for (let i = 0; i < 5000; i++) report(i); console.log('x')")
     result = run.wait(60)
-    view.finish_now(result)
+    view.finish(result)
     assert view._widget is not None
     assert (view._widget.head["reports"], view._widget.head["logs"]) == (5_000, 1)
     assert view._widget.window["reports"]["items"][-1] == ["number", "4999"]

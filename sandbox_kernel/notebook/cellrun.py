@@ -1,0 +1,139 @@
+"""One cell as a run, the same in the kernel and in the magic.
+
+Text, options and what they name go in; what the run says goes to an `Output` while it lasts; its
+result, and the traceback if it failed, come out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..contract import CodeExecutionLog, CodeExecutionResult
+from ..execution import CodeExecution
+from ..run import run_cell
+from .clock import Alarm, clock
+from .interrupts import Guard, bind, guarded
+from .options.grammar import CellOptions, Face
+from .show.traceback import Scene, Traceback, traceback_of
+from .view.late import LateView
+
+if TYPE_CHECKING:
+    from .view.run_view import Publish
+
+
+class Output(Protocol):
+    """Where the output of a cell goes."""
+
+    @property
+    def display(self) -> Publish | None:
+        """Shows the live view; None where there is no page to show it."""
+
+    def log(self, log: CodeExecutionLog) -> None:
+        """The guest called a method of its console."""
+
+    def report(self, value: Any) -> None:
+        """The guest reported a value; a view reads it from the run itself."""
+
+    def enter(self) -> None:
+        """A bridged function is about to be called: what it prints belongs to this cell."""
+
+    def cut(self) -> None:
+        """The run was stopped: nobody waits for output that is not sent yet. From any thread."""
+
+
+class CellRun:
+    """Made with all that the run needs; started once, finished with its result."""
+
+    def __init__(
+        self,
+        source: str,
+        options: CellOptions,
+        given: dict[str, Any],
+        *,
+        number: int,
+        face: Face,
+        guard: Guard,
+        output: Output,
+    ) -> None:
+        """`options` are the effective ones; `given` is what they resolve to, for `run_cell`."""
+        self.options = options
+        self._source = source
+        self._guard = guard
+        self._output = output
+        named = {"filename": _filename(number, options), **given}
+        self._scene = Scene(
+            filename=named["filename"],
+            source=source,
+            modules=named["modules"],
+            imports=named["imports"],
+            globals=named["globals"],
+            face=face,
+        )
+        self._given = {**named, **self._guarded(named)}
+        self._run: CodeExecution | None = None
+        self._view: LateView | None = None
+        self._deadline: Alarm | None = None
+        self._stopped_by: str | None = None
+
+    def _guarded(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The bridged functions, such that an interrupt reaches into them should they block."""
+        around: Callable[..., Any] = partial(guarded, guard=self._guard, enter=self._output.enter)
+        imports = {name: bind(exports, around) for name, exports in given["imports"].items()}
+        return {"imports": imports, "globals": bind(given["globals"], around)}
+
+    def start(self) -> CodeExecution:
+        """Begin, on the loop of the calling thread if it has one. Raises for what `run_cell` refuses."""
+        self._run = run = run_cell(
+            self._source,
+            demand_export=self.options.fn is not None,
+            on_log=self._output.log,
+            report=self._output.report,
+            **self._given,
+        )
+        if self._stopped_by is not None:
+            run.terminate(self._stopped_by)
+        deadline = self.options.deadline
+        if deadline is not None:
+            self._deadline = clock.after(deadline.seconds, partial(self.stop, deadline.reason))
+        if self.options.shows_reports and self._output.display is not None:
+            self._view = LateView(run, self._output.display)
+        return run
+
+    async def run(self) -> CodeExecutionResult:
+        """Begin, and wait for the result; cancelling that stops the run."""
+        try:
+            return await self.start()
+        except asyncio.CancelledError:
+            self.stop("cancelled")
+            raise
+
+    def stop(self, reason: str) -> None:
+        """From any thread or signal handler; only the first reason counts."""
+        if self._stopped_by is not None:
+            return
+        self._stopped_by = reason
+        if self._run is not None:
+            self._run.terminate(reason)
+        self._output.cut()
+        self._guard.break_in()  # last, because in a signal handler it raises
+
+    def interruptible(self) -> AbstractContextManager[None]:
+        """For a while, SIGINT stops the run instead of raising in whatever the loop is at."""
+        return self._guard.installed()
+
+    def finish(self, result: CodeExecutionResult) -> Traceback | None:
+        """Show the end of it; the traceback if it failed."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        if self._view is not None:
+            self._view.finish(result)
+        return None if result.status == "success" else traceback_of(result, self._scene)
+
+
+def _filename(number: int, options: CellOptions) -> str:
+    """By the number beside the cell, as it is in stack traces."""
+    return f"cell-{number}.{'js' if options.language == 'javascript' else 'ts'}"
