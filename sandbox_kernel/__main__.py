@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from typing import Any
+
+_USAGE = "usage: python -m sandbox_kernel doctor [--json]"
 
 
 def main(arguments: list[str]) -> int:
-    if arguments != ["doctor"]:
-        print("usage: python -m sandbox_kernel doctor", file=sys.stderr)
+    if arguments not in (["doctor"], ["doctor", "--json"]):
+        print(_USAGE, file=sys.stderr)
         return 2
     from .engine import Engine
-    from .selftest import run_selftest
+    from .selftest import run_selftest, told
 
     with Engine() as engine:
-        _show(engine.doctor())
-        checks = run_selftest(engine)
-    for check in checks:
-        print(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.detail}")
-    broken = sum(not check.holds for check in checks)
-    print(f"{len(checks)} attempts to break out, {broken} succeeded")
-    return 1 if broken else 0
+        facts, checks = engine.doctor(), run_selftest(engine)
+    if "--json" in arguments:
+        print(json.dumps({**facts, "checks": [asdict(check) for check in checks]}))
+    else:
+        print("\n".join([*_lines(facts), *told(checks)]))
+    return 0 if all(check.holds for check in checks) else 1
 
 
-def _show(facts: dict[str, Any], prefix: str = "") -> None:
+def _lines(facts: dict[str, Any], prefix: str = "") -> list[str]:
+    lines: list[str] = []
     for name, value in facts.items():
-        if isinstance(value, dict):
-            _show(value, f"{prefix}{name}.")
-        else:
-            print(f"{prefix}{name}: {value}")
+        nested = isinstance(value, dict)
+        lines += _lines(value, f"{prefix}{name}.") if nested else [f"{prefix}{name}: {value}"]
+    return lines
 
 
 if __name__ == "__main__":

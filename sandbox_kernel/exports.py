@@ -107,7 +107,7 @@ def _names_to_read(owner: Any) -> Iterable[str]:
     listed = _listed(inspect.getattr_static(owner, "__all__", None))
     if listed is not None:
         return listed
-    if isinstance(owner, types.ModuleType):
+    if _is_module(owner):
         return _public(vars(owner), _is_made_in(owner))
     return filter(is_public, dir(owner))
 
@@ -127,13 +127,17 @@ def _public(namespace: Mapping[str, Any], is_made_here: Callable[[str, Any], boo
     ]
 
 
+# By their own type: `isinstance` would ask them for their `__class__`.
 def _stays_home(value: Any) -> bool:
-    """By its own type: `isinstance` would ask the value for its `__class__`."""
     return issubclass(type(value), _STAY_HOME)
 
 
+def _is_module(owner: Any) -> bool:
+    return issubclass(type(owner), types.ModuleType)
+
+
 def _is_made_in(owner: Any) -> Callable[[str, Any], bool]:
-    if not isinstance(owner, types.ModuleType):
+    if not _is_module(owner):
         return lambda _name, _value: True
     home = owner.__name__
     return lambda _name, value: not callable(value) or _home(value) in (home, None)
@@ -151,7 +155,7 @@ def _home(function: Any) -> str | None:
 def _static_namespace(owner: Any) -> dict[str, Any]:
     """Attributes as they lie in the object and its classes; no property is read for it."""
     namespace: dict[str, Any] = {}
-    if not isinstance(owner, types.ModuleType):
+    if not _is_module(owner):
         for each in reversed(type(owner).__mro__[:-1]):
             namespace.update(vars(each))
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,13 @@ class Check:
     name: str
     holds: bool
     detail: str
+
+
+def told(checks: Sequence[Check]) -> list[str]:
+    """A line for each attempt, and one that sums them up."""
+    lines = [f"{'holds' if each.holds else 'FAILS'}  {each.name}: {each.detail}" for each in checks]
+    broken = sum(not check.holds for check in checks)
+    return [*lines, f"{len(checks)} attempts to break out, {broken} succeeded"]
 
 
 # What the guest tries, and what it must be told. Each runs in a sandbox of its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.metadata import version
@@ -9,6 +10,7 @@ from typing import Any
 
 from ..engine import Engine
 from ..sizes import spell_size
+from ..selftest import Check, told
 
 _SECONDS = 60
 
@@ -33,19 +35,17 @@ def _told(name: str, value: Any) -> str:
 
 def _attempts() -> list[str]:
     """The self-test's lines. It forks and attacks, so it does that in a process of its own."""
-    command = [sys.executable, "-P", "-m", "sandbox_kernel", "doctor"]
+    command = [sys.executable, "-P", "-m", "sandbox_kernel", "doctor", "--json"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return [f"the self-test has not ended within {_SECONDS} s"]
-    lines = [
-        line
-        for line in done.stdout.splitlines()
-        if line.startswith(("holds", "FAILS")) or "attempts" in line
-    ]
-    return lines or [f"the self-test could not run: {done.stderr.strip()[-500:]}"]
+    try:
+        return told([Check(**each) for each in json.loads(done.stdout)["checks"]])
+    except ValueError:  # not JSON: it died
+        return [f"the self-test could not run: {done.stderr.strip()[-500:]}"]
 
 
 def _flat(facts: dict[str, Any], prefix: str = "") -> dict[str, Any]:

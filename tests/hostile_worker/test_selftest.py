@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -24,6 +25,23 @@ def test_the_doctor_says_so_and_exits_well() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "isolation: seccomp" in done.stdout
     assert done.stdout.splitlines()[-1].endswith("attempts to break out, 0 succeeded")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
+def test_the_doctor_tells_it_as_json_too() -> None:
+    command = [sys.executable, "-m", "sandbox_kernel", "doctor", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = json.loads(done.stdout)
+    assert (facts["isolation"], facts["limits"]["spares"]) == ("seccomp", 4)
+    assert {check["holds"] for check in facts["checks"]} == {True}
+
+
+def test_an_unknown_command_is_told_how_it_is_used() -> None:
+    command = [sys.executable, "-m", "sandbox_kernel", "docter"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "usage: python -m sandbox_kernel doctor [--json]\n"
 
 
 def test_an_attempt_that_is_not_stopped_is_noticed() -> None:

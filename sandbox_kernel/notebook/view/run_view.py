@@ -92,7 +92,7 @@ class RunView:
 
     def _follow(self) -> None:
         pause = TICK
-        while not self._over.wait(pause):
+        while not self._over.wait(pause) and self._run.running:
             news = self._tally.take(self._run.reports, self._run.logs)
             if self._is_due():
                 pause = max(TICK, self._update(self._shown(), news) / RATE)

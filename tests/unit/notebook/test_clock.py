@@ -1,0 +1,80 @@
+"""Alarms: in time, in order, cancelled or not, whatever one of them does."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from sandbox_kernel.notebook.clock import Clock
+
+SOON = 0.01
+ENOUGH = 20
+
+
+def test_a_call_is_made_in_a_thread_of_the_clocks() -> None:
+    called: list[str] = []
+    done = threading.Event()
+    Clock().after(SOON, lambda: (called.append(threading.current_thread().name), done.set()))
+    assert done.wait(ENOUGH)
+    assert called == ["clock"]
+
+
+def test_the_earlier_call_comes_first_however_they_were_asked_for() -> None:
+    clock, order, done = Clock(), list[int](), threading.Event()
+    clock.after(3 * SOON, lambda: (order.append(3), done.set()))
+    clock.after(SOON, lambda: order.append(1))
+    clock.after(2 * SOON, lambda: order.append(2))
+    assert done.wait(ENOUGH)
+    assert order == [1, 2, 3]
+
+
+def test_a_call_is_never_early() -> None:
+    began, done = time.monotonic(), threading.Event()
+    Clock().after(5 * SOON, done.set)
+    assert done.wait(ENOUGH)
+    assert time.monotonic() - began >= 5 * SOON
+
+
+def test_a_cancelled_call_is_not_made() -> None:
+    clock, made, done = Clock(), list[int](), threading.Event()
+    clock.after(SOON, lambda: made.append(1)).cancel()
+    clock.after(2 * SOON, done.set)
+    assert done.wait(ENOUGH)
+    assert made == []
+
+
+def test_a_call_that_fails_is_logged_and_the_others_are_made(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock, done = Clock(), threading.Event()
+    clock.after(SOON, lambda: 1 // 0)
+    clock.after(2 * SOON, done.set)
+    assert done.wait(ENOUGH)
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_one_thread_serves_all_alarms() -> None:
+    clock, done = Clock(), threading.Event()
+    before = threading.active_count()
+    for _ in range(100):
+        clock.after(SOON, lambda: None)
+    clock.after(2 * SOON, done.set)
+    assert threading.active_count() == before + 1
+    assert done.wait(ENOUGH)
+
+
+def test_a_forked_process_has_a_working_clock() -> None:
+    from sandbox_kernel.notebook.clock import clock
+
+    done = threading.Event()
+    clock.after(SOON, done.set)
+    assert done.wait(ENOUGH)
+    child = os.fork()
+    if child == 0:
+        rang = threading.Event()
+        clock.after(SOON, rang.set)
+        os._exit(0 if rang.wait(ENOUGH) else 1)
+    assert os.waitpid(child, 0)[1] == 0
