@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,4 +15,14 @@ def until(condition: Callable[[], Any], seconds: float = 20) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)
+    return True
+
+
+async def eventually(condition: Callable[[], Any], seconds: float = 20) -> bool:
+    """`until`, for tests whose loop has to go on meanwhile."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.01)
     return True

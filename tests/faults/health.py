@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
-import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import psutil
 
 from sandbox_kernel import run_code
 from sandbox_kernel.engine import Engine
 from sandbox_kernel.engine.pool import WorkerPool
+from tests.waiting import until
 
 
 def _has_its_spares(pool: WorkerPool) -> bool:
@@ -49,16 +47,6 @@ def _lives(process: psutil.Process) -> bool:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-
-
-def until(condition: Callable[[], Any], seconds: float = 20) -> bool:
-    """Whether it came true; the limit is generous, because it is no measurement."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def works(engine: Engine | None = None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Client
+from tests.clients import Client
 
 
 @pytest.mark.parametrize(

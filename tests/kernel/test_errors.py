@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox_kernel.notebook.show.table import display_width
-
-from .conftest import Client, Done
+from tests.clients import Client, Done
 
 
 def pointed_at(done: Done) -> str:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from .conftest import Client
+from tests.clients import Client
 
 
 @pytest.fixture(scope="module", autouse=True)

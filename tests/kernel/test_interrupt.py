@@ -8,39 +8,34 @@ import time
 
 import pytest
 
-from .conftest import Client
+from tests.clients import Client
 
 SLOW = (
-    "%%bridge slow\nimport asyncio, time\nasync def forever():\n    await asyncio.sleep(600)\n"
-    "def block():\n    time.sleep(600)\n"
-    "async def block_later():\n    await asyncio.sleep(0)\n    time.sleep(600)\n"
+    "%%bridge slow\nimport asyncio, time\n"
+    "async def forever():\n    print('going')\n    await asyncio.sleep(600)\n"
+    "def block():\n    print('going')\n    time.sleep(600)\n"
+    "async def block_later():\n    await asyncio.sleep(0)\n    block()\n"
 )
 
 BUSY = {
-    "tight loop": "for (;;) {}",
-    "regex": "/(a+)+$/.test('a'.repeat(40) + 'b')",
-    "bigint": "let n = 3n ** 100000n; for (;;) n = n * n",
-    "endless array": "[].indexOf.call({ length: 2 ** 53 - 1 }, 1)",
+    "tight loop": "console.log('going'); for (;;) {}",
+    "regex": "console.log('going'); /(a+)+$/.test('a'.repeat(40) + 'b')",
+    "bigint": "console.log('going'); let n = 3n ** 100000n; for (;;) n = n * n",
+    "endless array": "console.log('going'); [].indexOf.call({ length: 2 ** 53 - 1 }, 1)",
     "awaiting a bridge": "import { forever } from 'slow'; await forever()",
     "a blocking bridge": "import { block } from 'slow'; block()",
     "a blocking async bridge": "import { block_later } from 'slow'; await block_later()",
-    "microtasks": "const again = () => Promise.resolve().then(again); await again()",
-    "flood": "for (;;) console.log('flood')",
-    "swallowing": "for (;;) { try { for (;;) {} } catch {} finally { continue } }",
+    "microtasks": "console.log('going'); const again = () => Promise.resolve().then(again); await again()",
+    "flood": "for (;;) console.log('going')",
+    "swallowing": "console.log('going'); for (;;) { try { for (;;) {} } catch {} finally { continue } }",
 }
 
 
 @pytest.mark.parametrize("what", BUSY)
 def test_interrupt_terminates(kernel: Client, what: str) -> None:
     kernel.run(SLOW)
-    code = (
-        BUSY[what].replace(";", ";\nconsole.log('going');\n", 1)
-        if "import" in BUSY[what]
-        else ("console.log('going');\n" + BUSY[what])
-    )
-    msg_id = kernel.send(code)
-    kernel.wait_for(msg_id, "stream")
-    time.sleep(0.05)
+    msg_id = kernel.send(BUSY[what])
+    kernel.wait_for_output(msg_id, "going")
     asked = kernel.interrupt()
     reply = kernel.reply(msg_id)
     took = time.monotonic() - asked

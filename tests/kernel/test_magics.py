@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Client
+from tests.clients import Client
 
 
 @pytest.fixture(autouse=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from .conftest import Client
+from tests.clients import Client
 
 
 def test_levels_go_to_their_streams(kernel: Client) -> None:
@@ -65,16 +66,17 @@ def test_table_group_count_time_assert_and_trace(kernel: Client) -> None:
     assert "at here (" in done.stderr
 
 
-def test_output_comes_while_the_cell_runs(kernel: Client) -> None:
-    kernel.run("%%bridge gate\nimport asyncio\nasync def wait(): await asyncio.sleep(0.3)")
+def test_output_comes_while_the_cell_runs(kernel: Client, tmp_path: Path) -> None:
+    door = tmp_path / "door"
+    kernel.run(
+        "%%bridge gate\nimport asyncio, pathlib\nasync def wait():\n"
+        f"    while not pathlib.Path({str(door)!r}).exists(): await asyncio.sleep(0.01)"
+    )
     msg_id = kernel.send("import { wait } from 'gate'\nconsole.log('early')\nawait wait()")
     assert kernel.wait_for(msg_id, "stream")["text"] == "early\n"
-    assert not any(
-        m["content"].get("execution_state") == "idle" and m["parent_header"]["msg_id"] == msg_id
-        for m in kernel._iopub
-        if m["msg_type"] == "status"
-    )
-    kernel.finish(msg_id)
+    assert [each["execution_state"] for each in kernel.seen(msg_id, "status")] == ["busy"]
+    door.touch()
+    assert kernel.finish(msg_id).status == "ok"
 
 
 def test_ten_thousand_lines_arrive_whole_in_few_messages(kernel: Client) -> None:
@@ -102,19 +104,16 @@ def test_what_a_bridge_prints_stands_between_what_the_guest_prints(kernel: Clien
 
 def test_late_output_of_a_bridge_stays_under_its_own_cell(kernel: Client) -> None:
     kernel.run(
-        "%%bridge late\nimport asyncio\n_tasks = set()\nasync def _speak():\n"
-        "    await asyncio.sleep(0.2)\n    print('late')\n"
-        "async def start():\n    _tasks.add(asyncio.ensure_future(_speak()))"
+        "%%bridge late\nimport asyncio\n_door = asyncio.Event()\n_tasks = []\n"
+        "async def _speak():\n    await _door.wait()\n    print('late')\n"
+        "async def start():\n    _tasks.append(asyncio.ensure_future(_speak()))\n"
+        "async def release():\n    _door.set()\n    await _tasks[0]"
     )
     first = kernel.send("import { start } from 'late'; await start()")
     kernel.finish(first)
-    kernel.run("%%bridge gate\nimport asyncio\nasync def wait(): await asyncio.sleep(0.4)")
-    second = kernel.run("import { wait } from 'gate'; await wait()")
-    assert second.stdout == ""
-    late = [
-        m for m in kernel._iopub if m["msg_type"] == "stream" and m["content"]["text"] == "late\n"
-    ]
-    assert [m["parent_header"]["msg_id"] for m in late] == [first]
+    second = kernel.run("import { release } from 'late'; await release()")
+    assert (second.status, second.stdout) == ("ok", "")
+    kernel.wait_for_output(first, "late\n")
 
 
 def test_output_before_an_error_comes_before_it(kernel: Client) -> None:

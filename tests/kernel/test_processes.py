@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 
 import psutil
 
-from .conftest import Client
+from tests.clients import Client
+from tests.waiting import until
 
 
 def family(client: Client) -> list[psutil.Process]:
@@ -50,12 +50,10 @@ def test_restart_while_a_cell_runs_leaves_nothing_and_gives_a_fresh_kernel(
 def test_a_hundred_cells_leave_no_zombies(kernel: Client) -> None:
     for number in range(100):
         kernel.run(f"{number}")
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        children = psutil.Process(kernel.pid).children(recursive=True)
-        zombies = [c for c in children if c.status() == psutil.STATUS_ZOMBIE]
-        if not zombies and len(children) < 12:
-            break
-        time.sleep(0.1)
-    assert not zombies
-    assert len(children) < 12
+    assert until(lambda: _is_small_and_well(psutil.Process(kernel.pid)))
+
+
+def _is_small_and_well(process: psutil.Process) -> bool:
+    children = process.children(recursive=True)
+    states = [child.status() for child in children]
+    return psutil.STATUS_ZOMBIE not in states and len(children) < 12

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conftest import Client
-
-WIDGET = "application/vnd.jupyter.widget-view+json"
+from tests.clients import VIEW, Client
 
 
 def views(done: Any) -> list[dict[str, Any]]:
-    return [c["data"] for c in done.all("display_data") if WIDGET in c["data"]]
+    return [c["data"] for c in done.all("display_data") if VIEW in c["data"]]
 
 
 def test_a_short_quiet_cell_shows_no_view(kernel: Client) -> None:
@@ -37,8 +35,7 @@ def test_no_widget_means_none(kernel: Client) -> None:
 def test_the_terminate_button_is_heard_while_the_cell_runs(kernel: Client) -> None:
     msg_id = kernel.send("report(1); for (;;) {}")
     shown = kernel.wait_for(msg_id, "display_data")
-    comm_id = shown["data"][WIDGET]["model_id"]
-    press(kernel, comm_id)
+    kernel.press_terminate(shown["data"])
     done = kernel.finish(msg_id)
     assert done.content["ename"] == "terminated"
     assert done.content["evalue"] == "Terminate button"
@@ -49,13 +46,13 @@ def test_the_button_is_heard_while_a_bridge_is_awaited(kernel: Client) -> None:
     kernel.run("%%bridge slow\nimport asyncio\nasync def forever(): await asyncio.sleep(600)")
     msg_id = kernel.send("import { forever } from 'slow'; report(1); await forever()")
     shown = kernel.wait_for(msg_id, "display_data")
-    press(kernel, shown["data"][WIDGET]["model_id"])
+    kernel.press_terminate(shown["data"])
     assert kernel.finish(msg_id).content["ename"] == "terminated"
 
 
 def test_comms_are_listed_and_closed_ones_forgotten(kernel: Client) -> None:
     done = kernel.run("report(1)")
-    model = views(done)[0][WIDGET]["model_id"]
+    model = views(done)[0][VIEW]["model_id"]
     comms = kernel.reply(kernel.channels.comm_info())["content"]["comms"]
     assert comms[model]["target_name"] == "jupyter.widget"
 
@@ -63,27 +60,15 @@ def test_comms_are_listed_and_closed_ones_forgotten(kernel: Client) -> None:
 def test_a_page_that_is_opened_meanwhile_gets_the_state(kernel: Client) -> None:
     """JupyterLab asks all of this when a page is loaded again while a cell runs."""
     running = kernel.send("report('first'); for (;;) {}")
-    model = kernel.wait_for(running, "display_data")["data"][WIDGET]["model_id"]
+    view = kernel.wait_for(running, "display_data")["data"]
+    model = view[VIEW]["model_id"]
     assert kernel.reply(kernel.channels.kernel_info())["content"]["status"] == "ok"
     assert model in kernel.reply(kernel.channels.comm_info())["content"]["comms"]
     opened = {"comm_id": "page", "target_name": "jupyter.widget.control", "data": {}}
-    tell(kernel, "comm_open", opened, {"version": "1.0.0"})
-    asked = tell(kernel, "comm_msg", {"comm_id": "page", "data": {"method": "request_states"}})
+    kernel.tell("comm_open", opened, {"version": "1.0.0"})
+    asked = kernel.tell("comm_msg", {"comm_id": "page", "data": {"method": "request_states"}})
     answer = kernel.wait_for(asked, "comm_msg")["data"]
     assert answer["method"] == "update_states"
     assert answer["states"][model]["state"]["head"]["status"] == "running"
-    press(kernel, model)
+    kernel.press_terminate(view)
     assert kernel.finish(running).content["ename"] == "terminated"
-
-
-def press(kernel: Client, comm_id: str) -> None:
-    data = {"method": "custom", "content": {"kind": "terminate"}}
-    tell(kernel, "comm_msg", {"comm_id": comm_id, "data": data})
-
-
-def tell(
-    kernel: Client, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None
-) -> str:
-    message = kernel.channels.session.msg(kind, content, metadata=metadata)
-    kernel.channels.shell_channel.send(message)
-    return str(message["header"]["msg_id"])

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.magic.client import PythonNotebook
+from tests.clients import Client
 
 
 @pytest.fixture(scope="package")
-def kernel() -> Iterator[PythonNotebook]:
-    notebook = PythonNotebook()
+def kernel() -> Iterator[Client]:
+    client = Client.start("python3")
     try:
-        notebook.run("%load_ext runcode").check()
-        yield notebook
+        client.run("%load_ext runcode").check()
+        yield client
     finally:
-        notebook.close()
+        client.close()
 
 
 @pytest.fixture
-def notebook(kernel: PythonNotebook) -> PythonNotebook:
+def notebook(kernel: Client) -> Client:
     """The kernel with nothing of another test in its namespace."""
     kernel.run(_FORGET).check()  # %reset would do, but takes a second
     return kernel

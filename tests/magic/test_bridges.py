@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from tests.magic.client import PythonNotebook
+from tests.clients import Client
 
 
-def test_a_bridge_prints_to_the_cell(notebook: PythonNotebook) -> None:
+def test_a_bridge_prints_to_the_cell(notebook: Client) -> None:
     notebook.run("def say(text): print('heard', text)").check()
     assert notebook.run("%%runcode --global say\nsay('x')").check().stdout == "heard x\n"
 
 
-def test_what_a_bridge_raises_is_thrown_and_can_be_caught(notebook: PythonNotebook) -> None:
+def test_what_a_bridge_raises_is_thrown_and_can_be_caught(notebook: Client) -> None:
     notebook.run("def read(path): raise FileNotFoundError('no ' + path)").check()
     caught = "%%runcode --global read\ntry { read('a') } catch (e) { [e.name, e.message] }"
     cell = caught.replace("{ [", "{ var r = [") + "\nr"
     assert notebook.run(cell).check().text == "[ 'FileNotFoundError', 'no a' ]"
     outcome = notebook.run("%%runcode --global read\nread('a')")
-    assert outcome.reply["ename"] == "FileNotFoundError"
+    assert outcome.content["ename"] == "FileNotFoundError"
     assert "ipykernel" not in outcome.traceback
 
 
-def test_async_bridges_share_the_notebooks_loop(notebook: PythonNotebook) -> None:
+def test_async_bridges_share_the_notebooks_loop(notebook: Client) -> None:
     notebook.run(
         "import asyncio\n"
         "loop = asyncio.get_running_loop()\n"
@@ -34,7 +34,7 @@ def test_async_bridges_share_the_notebooks_loop(notebook: PythonNotebook) -> Non
     assert notebook.run(cell).check().text == "true"
 
 
-def test_tasks_of_earlier_cells_go_on_while_a_run_lasts(notebook: PythonNotebook) -> None:
+def test_tasks_of_earlier_cells_go_on_while_a_run_lasts(notebook: Client) -> None:
     notebook.run(
         "import asyncio\n"
         "ticks = []\n"
@@ -47,7 +47,7 @@ def test_tasks_of_earlier_cells_go_on_while_a_run_lasts(notebook: PythonNotebook
     assert notebook.run("len(ticks)").check().text == "5"
 
 
-def test_numpy_arrays_cross_both_ways(notebook: PythonNotebook) -> None:
+def test_numpy_arrays_cross_both_ways(notebook: Client) -> None:
     notebook.run("import numpy as np\na = np.arange(5, dtype='float64')").check()
     cell = "%%runcode --global a --into r\n[a.constructor.name, a.map((x) => x * 2)]"
     assert notebook.run(cell).check().text is not None
@@ -55,7 +55,7 @@ def test_numpy_arrays_cross_both_ways(notebook: PythonNotebook) -> None:
     assert shown == "('Float64Array', [0.0, 2.0, 4.0, 6.0, 8.0])"
 
 
-def test_numpy_arrays_come_out_of_bridges(notebook: PythonNotebook) -> None:
+def test_numpy_arrays_come_out_of_bridges(notebook: Client) -> None:
     notebook.run(
         "import numpy as np\n"
         "def ramp(n): return np.arange(n, dtype='int32')\n"
@@ -65,7 +65,7 @@ def test_numpy_arrays_come_out_of_bridges(notebook: PythonNotebook) -> None:
     assert notebook.run(cell).check().text == "500500"
 
 
-def test_pandas_records_cross_both_ways(notebook: PythonNotebook) -> None:
+def test_pandas_records_cross_both_ways(notebook: Client) -> None:
     notebook.run(
         "import pandas as pd\n"
         "frame = pd.DataFrame({'name': ['a', 'b'], 'n': [1, 2], 'x': [0.5, None],"
@@ -81,7 +81,7 @@ def test_pandas_records_cross_both_ways(notebook: PythonNotebook) -> None:
     assert shown.text == "[['a', 2, 1], ['b', 3, 2]]"
 
 
-def test_a_blocking_bridge_does_not_outlive_its_deadline(notebook: PythonNotebook) -> None:
+def test_a_blocking_bridge_does_not_outlive_its_deadline(notebook: Client) -> None:
     notebook.run("import time\ndef nap(): time.sleep(20)").check()
-    outcome = notebook.run("%%runcode --deadline 200ms --global nap\nnap()", timeout=15)
-    assert outcome.reply["evalue"] == "200ms budget"
+    outcome = notebook.run("%%runcode --deadline 200ms --global nap\nnap()")
+    assert outcome.content["evalue"] == "200ms budget"

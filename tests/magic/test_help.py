@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.magic.client import Message, PythonNotebook
+from tests.clients import Client
 
 
-def _complete(notebook: PythonNotebook, code: str) -> list[str]:
-    sent = notebook.client.complete(code, len(code))
-    while True:
-        reply: Message = notebook.client.get_shell_msg(timeout=20)
-        if reply["parent_header"].get("msg_id") == sent:
-            content = reply["content"]
-            rest = code[: content["cursor_start"]]
-            return [rest + match for match in content["matches"]]
+def _complete(notebook: Client, code: str) -> list[str]:
+    content = notebook.complete(code, len(code))
+    return [code[: content["cursor_start"]] + match for match in content["matches"]]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +25,7 @@ def _complete(notebook: PythonNotebook, code: str) -> list[str]:
         ("%%runcode --memory 6", "%%runcode --memory 64MiB"),
     ],
 )
-def test_options_and_names_complete(notebook: PythonNotebook, typed: str, completed: str) -> None:
+def test_options_and_names_complete(notebook: Client, typed: str, completed: str) -> None:
     notebook.run("rows = [1]\nclass FS:\n    def read(self): ...\nmy_fs = FS()\n").check()
     assert completed in _complete(notebook, typed)
 
@@ -56,16 +51,14 @@ BODY = "%%runcode --import fs=my_fs --import tools --global rows --global limit=
         ("repo", "report"),
     ],
 )
-def test_the_body_completes_as_in_the_kernel(
-    notebook: PythonNotebook, typed: str, completed: str
-) -> None:
+def test_the_body_completes_as_in_the_kernel(notebook: Client, typed: str, completed: str) -> None:
     notebook.run("rows = [1]\ntools = {'shout': str.upper}\nclass FS:\n    def read(self): ...\n")
     notebook.run("my_fs = FS()")
     notebook.run("%%runmodule ./kept.ts\nexport const x = 1;").check()
     assert BODY + completed in _complete(notebook, BODY + typed)
 
 
-def test_completion_of_a_body_calls_nothing_and_offers_no_python(notebook: PythonNotebook) -> None:
+def test_completion_of_a_body_calls_nothing_and_offers_no_python(notebook: Client) -> None:
     notebook.run("calls = []\ndef make(): calls.append(1); return {'f': len}\n").check()
     notebook.run("class Lazy:\n    @property\n    def field(self): calls.append(2)\nlazy = Lazy()")
     offered = _complete(notebook, "%%runcode --import a=make() --import lazy\nle")
@@ -73,24 +66,24 @@ def test_completion_of_a_body_calls_nothing_and_offers_no_python(notebook: Pytho
     assert notebook.run("calls").check().text == "[]"
 
 
-def test_the_name_of_the_magic_completes(notebook: PythonNotebook) -> None:
+def test_the_name_of_the_magic_completes(notebook: Client) -> None:
     assert "%%runcode" in _complete(notebook, "%%runc")
     assert "%%runmodule" in _complete(notebook, "%%runm")
 
 
 @pytest.mark.parametrize("asked", ["%runcode?", "%%runcode?"])
-def test_a_question_mark_shows_real_help(notebook: PythonNotebook, asked: str) -> None:
+def test_a_question_mark_shows_real_help(notebook: Client, asked: str) -> None:
     outcome = notebook.run(asked).check()
-    page = outcome.reply["payload"][0]["data"]["text/plain"]
+    page = outcome.content["payload"][0]["data"]["text/plain"]
     for option in ("--fn", "--import", "--global", "--into", "--background", "--deadline"):
         assert option in page
     assert "Python expression" in page
 
 
-def test_it_can_be_reloaded_and_unloaded(notebook: PythonNotebook) -> None:
+def test_it_can_be_reloaded_and_unloaded(notebook: Client) -> None:
     notebook.run("%reload_ext runcode").check()
     assert notebook.run("%%runcode\n1").check().text == "1"
     notebook.run("%unload_ext runcode").check()
-    assert notebook.run("%%runcode\n1").reply["status"] == "error"
+    assert notebook.run("%%runcode\n1").content["status"] == "error"
     notebook.run("%load_ext runcode").check()
     assert notebook.run("%%runcode\n1").check().text == "1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.magic.client import VIEW, PythonNotebook
+from tests.clients import VIEW, Client
 
 TOOLS = '''
 import math, asyncio
@@ -20,58 +20,58 @@ tools = {"shout": lambda text: text.upper(), "LIMIT": 5}
 '''
 
 
-def test_fn_and_args_choose_what_runs(notebook: PythonNotebook) -> None:
+def test_fn_and_args_choose_what_runs(notebook: Client) -> None:
     cell = "%%runcode --fn add --args [1, 2]\nexport const add = (a, b) => a + b;"
     assert notebook.run(cell).check().text == "3"
 
 
-def test_fn_demands_the_export(notebook: PythonNotebook) -> None:
-    assert notebook.run("%%runcode --fn missing\n1").reply["status"] == "error"
+def test_fn_demands_the_export(notebook: Client) -> None:
+    assert notebook.run("%%runcode --fn missing\n1").content["status"] == "error"
 
 
-def test_a_dict_lends_what_is_in_it(notebook: PythonNotebook) -> None:
+def test_a_dict_lends_what_is_in_it(notebook: Client) -> None:
     notebook.run(TOOLS).check()
     cell = "%%runcode --import tools\nimport { shout, LIMIT } from 'tools';\n[shout('x'), LIMIT]"
     assert notebook.run(cell).check().text == "[ 'X', 5 ]"
 
 
-def test_a_module_lends_its_public_functions_and_values(notebook: PythonNotebook) -> None:
+def test_a_module_lends_its_public_functions_and_values(notebook: Client) -> None:
     notebook.run("import math").check()
     cell = "%%runcode --import m=math\nimport { sqrt, pi } from 'm';\n[sqrt(9), pi > 3]"
     assert notebook.run(cell).check().text == "[ 3, true ]"
 
 
-def test_an_object_lends_its_public_methods_and_values(notebook: PythonNotebook) -> None:
+def test_an_object_lends_its_public_methods_and_values(notebook: Client) -> None:
     notebook.run(TOOLS).check()
     cell = (
         "%%runcode --import s=store\nimport * as s from 's';\n"
         "[Object.keys(s).sort(), s.first(), s.size, await s.later(7)]"
     )
-    shown = notebook.run(cell).check().result
+    shown = notebook.run(cell).check().data
     assert shown is not None
     assert shown["application/json"] == [["first", "items", "later", "size"], "a", 3, 7]
 
 
-def test_globals_are_names_or_expressions(notebook: PythonNotebook) -> None:
+def test_globals_are_names_or_expressions(notebook: Client) -> None:
     notebook.run("rows = [{'a': 1}, {'a': 2}]").check()
     cell = "%%runcode --global rows --global limit=10 --global n=(len(rows) + 1)\n[rows, limit, n]"
-    shown = notebook.run(cell).check().result
+    shown = notebook.run(cell).check().data
     assert shown is not None
     assert shown["application/json"] == [[{"a": 1}, {"a": 2}], 10, 3]
 
 
-def test_an_expression_may_hold_braces_and_spaces(notebook: PythonNotebook) -> None:
+def test_an_expression_may_hold_braces_and_spaces(notebook: Client) -> None:
     cell = '%%runcode --global f={"a": [1, 2]} --global g="a b"\n[f.a.length, g]'
     assert notebook.run(cell).check().text == "[ 2, 'a b' ]"
 
 
-def test_a_module_comes_from_a_variable(notebook: PythonNotebook) -> None:
+def test_a_module_comes_from_a_variable(notebook: Client) -> None:
     notebook.run("src = 'export const add = (a: number, b: number) => a + b;'").check()
     cell = "%%runcode --module ./math.ts=src\nimport { add } from './math.ts';\nadd(1, 2)"
     assert notebook.run(cell).check().text == "3"
 
 
-def test_runmodule_keeps_a_module_for_later_cells(notebook: PythonNotebook) -> None:
+def test_runmodule_keeps_a_module_for_later_cells(notebook: Client) -> None:
     notebook.run("%%runmodule ./kept.ts\nexport const kept: string = 'yes';").check()
     cell = "%%runcode\nimport { kept } from './kept.ts';\nkept"
     assert notebook.run(cell).check().text == "'yes'"
@@ -79,56 +79,56 @@ def test_runmodule_keeps_a_module_for_later_cells(notebook: PythonNotebook) -> N
     assert "no relative specifier" in refused.traceback
 
 
-def test_language_javascript_takes_no_types(notebook: PythonNotebook) -> None:
+def test_language_javascript_takes_no_types(notebook: Client) -> None:
     cell = "%%runcode --language javascript\nconst x: number = 1;"
-    assert notebook.run(cell).reply["status"] == "error"
+    assert notebook.run(cell).content["status"] == "error"
 
 
-def test_memory_limits_the_heap(notebook: PythonNotebook) -> None:
+def test_memory_limits_the_heap(notebook: Client) -> None:
     body = "const a = [];\nfor (;;) a.push('x'.repeat(1000) + a.length);"
     cell = f"%%runcode --memory 8MiB --into r\n{body}"
-    assert notebook.run(cell).reply["status"] == "error"
+    assert notebook.run(cell).content["status"] == "error"
     assert notebook.run("r.status").check().text == "'memory'"
 
 
-def test_filename_is_the_name_in_errors(notebook: PythonNotebook) -> None:
+def test_filename_is_the_name_in_errors(notebook: Client) -> None:
     outcome = notebook.run("%%runcode --filename scan.ts\nmissing")
     assert "scan.ts:2" in outcome.traceback
 
 
-def test_deadline_terminates_with_its_reason(notebook: PythonNotebook) -> None:
+def test_deadline_terminates_with_its_reason(notebook: Client) -> None:
     outcome = notebook.run("%%runcode --deadline 100ms\nfor (;;) {}")
-    assert outcome.reply["ename"] == "terminated"
-    assert outcome.reply["evalue"] == "100ms budget"
+    assert outcome.content["ename"] == "terminated"
+    assert outcome.content["evalue"] == "100ms budget"
 
 
-def test_into_keeps_the_whole_result_and_still_shows_it(notebook: PythonNotebook) -> None:
+def test_into_keeps_the_whole_result_and_still_shows_it(notebook: Client) -> None:
     assert notebook.run("%%runcode --into r\nconsole.log('x'); 42").check().text == "42"
     shown = notebook.run("[type(r).__name__, r.status, r.result, len(r.logs)]").check().text
     assert shown == "['CodeExecutionResult', 'success', 42, 1]"
 
 
-def test_into_keeps_a_failed_result_too(notebook: PythonNotebook) -> None:
-    assert notebook.run("%%runcode --into r\nthrow new RangeError('no')").reply["ename"] == (
+def test_into_keeps_a_failed_result_too(notebook: Client) -> None:
+    assert notebook.run("%%runcode --into r\nthrow new RangeError('no')").content["ename"] == (
         "RangeError"
     )
     assert notebook.run("r.status, r.error.message").check().text == "('error', 'no')"
     assert notebook.run("r").check().text == "error: RangeError: no"
 
 
-def test_raw_displays_nothing(notebook: PythonNotebook) -> None:
+def test_raw_displays_nothing(notebook: Client) -> None:
     outcome = notebook.run("%%runcode --raw --into r\nreport(1); console.log('x'); 42").check()
-    assert (outcome.result, outcome.displays, outcome.stdout) == (None, [], "")
+    assert (outcome.data, outcome.displays, outcome.stdout) == (None, [], "")
     assert notebook.run("r.result, r.reports, len(r.logs)").check().text == "(42, [1], 1)"
 
 
-def test_no_widget_shows_no_view(notebook: PythonNotebook) -> None:
+def test_no_widget_shows_no_view(notebook: Client) -> None:
     outcome = notebook.run("%%runcode --no-widget\nreport(1); 42").check()
     assert outcome.text == "42"
     assert outcome.displays == []
 
 
-def test_reports_open_a_view_whose_text_lists_them(notebook: PythonNotebook) -> None:
+def test_reports_open_a_view_whose_text_lists_them(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nreport({a: 1}); report('two'); 3").check()
     assert VIEW in outcome.displays[0]
     listed = outcome.displays[-1]["text/plain"].split("\n")

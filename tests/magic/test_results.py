@@ -4,47 +4,47 @@ from __future__ import annotations
 
 import pytest
 
-from tests.magic.client import PythonNotebook
+from tests.clients import Client
 
 
-def test_the_default_export_is_the_result(notebook: PythonNotebook) -> None:
+def test_the_default_export_is_the_result(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nexport default { a: [1, 'x'], b: null }").check()
-    assert outcome.result == {
+    assert outcome.data == {
         "text/plain": "{ a: [ 1, 'x' ], b: null }",
         "application/json": {"a": [1, "x"], "b": None},
     }
 
 
-def test_without_an_export_the_last_expression_is(notebook: PythonNotebook) -> None:
+def test_without_an_export_the_last_expression_is(notebook: Client) -> None:
     assert notebook.run("%%runcode\nconst x: number = 6;\nx * 7").check().text == "42"
 
 
-def test_a_cell_without_a_value_shows_nothing(notebook: PythonNotebook) -> None:
+def test_a_cell_without_a_value_shows_nothing(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nconst x = 1;").check()
-    assert outcome.result is None
+    assert outcome.data is None
     assert outcome.displays == []
 
 
-def test_records_also_show_as_a_table(notebook: PythonNotebook) -> None:
+def test_records_also_show_as_a_table(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\n[{a: 1, b: 'x'}, {a: 2, b: 'y'}]").check()
     assert "│" in outcome.displays[0]["text/plain"]
 
 
-def test_underscore_is_the_whole_result(notebook: PythonNotebook) -> None:
+def test_underscore_is_the_whole_result(notebook: Client) -> None:
     notebook.run("%%runcode\n6 * 7").check()
     assert notebook.run("_.result + 1").check().text == "43"
 
 
-def test_the_console_prints_while_it_runs(notebook: PythonNotebook) -> None:
+def test_the_console_prints_while_it_runs(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nconsole.log('out', {a: 1}); console.warn('err')").check()
     assert outcome.stdout == "out { a: 1 }\n"
     assert outcome.stderr == "err\n"
 
 
-def test_an_error_points_into_the_cell(notebook: PythonNotebook) -> None:
+def test_an_error_points_into_the_cell(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nconst a = 1;\nmissing(a)")
-    assert outcome.reply["status"] == "error"
-    assert outcome.reply["ename"] == "ReferenceError"
+    assert outcome.content["status"] == "error"
+    assert outcome.content["ename"] == "ReferenceError"
     traceback = outcome.traceback.split("\n")
     assert traceback[0].startswith("ReferenceError: ")
     assert any(line.endswith("3 | missing(a)") for line in traceback)
@@ -52,12 +52,12 @@ def test_an_error_points_into_the_cell(notebook: PythonNotebook) -> None:
     assert "Traceback" not in outcome.traceback
 
 
-def test_a_cell_is_named_by_the_number_beside_it(notebook: PythonNotebook) -> None:
+def test_a_cell_is_named_by_the_number_beside_it(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nmissing()")
-    assert f"cell-{outcome.reply['execution_count']}.ts:2:1" in outcome.traceback
+    assert f"cell-{outcome.content['execution_count']}.ts:2:1" in outcome.traceback
 
 
-def test_a_link_error_names_what_could_be_imported(notebook: PythonNotebook) -> None:
+def test_a_link_error_names_what_could_be_imported(notebook: Client) -> None:
     notebook.run("tools = {'shout': str.upper}").check()
     outcome = notebook.run("%%runcode --import tools\nimport { x } from 'tolls';")
     assert "tolls" in outcome.traceback
@@ -79,29 +79,27 @@ def test_a_link_error_names_what_could_be_imported(notebook: PythonNotebook) -> 
         ("--global rows=1/0", "ZeroDivisionError"),
     ],
 )
-def test_a_wrong_line_is_named_and_nothing_runs(
-    notebook: PythonNotebook, line: str, named: str
-) -> None:
+def test_a_wrong_line_is_named_and_nothing_runs(notebook: Client, line: str, named: str) -> None:
     notebook.run("rows = [1]").check()
     outcome = notebook.run(f"%%runcode {line}\nconsole.log('ran')")
-    assert outcome.reply["ename"] == "OptionError"
+    assert outcome.content["ename"] == "OptionError"
     assert named in outcome.traceback
-    assert len(outcome.reply["traceback"]) == 1
+    assert len(outcome.content["traceback"]) == 1
     assert outcome.stdout == ""
 
 
-def test_it_is_no_line_magic(notebook: PythonNotebook) -> None:
+def test_it_is_no_line_magic(notebook: Client) -> None:
     assert "begin one with %%runcode" in notebook.run("%runcode --fn x").traceback
 
 
-def test_a_value_that_cannot_cross_is_named_by_its_path(notebook: PythonNotebook) -> None:
+def test_a_value_that_cannot_cross_is_named_by_its_path(notebook: Client) -> None:
     notebook.run("rows = [{'when': object()}]").check()
     outcome = notebook.run("%%runcode --global rows\nrows")
-    assert outcome.reply["ename"] == "SerializationError"
+    assert outcome.content["ename"] == "SerializationError"
     assert "rows[0].when" in outcome.traceback
 
 
-def test_nothing_the_sandbox_says_is_an_escape_or_reorders_text(notebook: PythonNotebook) -> None:
+def test_nothing_the_sandbox_says_is_an_escape_or_reorders_text(notebook: Client) -> None:
     hostile = r"'\u001b[2J\u009b\u202e<img src=x onerror=alert(1)>\u0000'"
     for body in (
         f"console.log({hostile}); console.error({{[{hostile}]: {hostile}}})",
@@ -119,7 +117,7 @@ def test_nothing_the_sandbox_says_is_an_escape_or_reorders_text(notebook: Python
         assert "text/html" not in said
 
 
-def test_a_small_tree_is_drawn_open(notebook: PythonNotebook) -> None:
+def test_a_small_tree_is_drawn_open(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\n({ a: { b: 1 } })").check()
-    (shown,) = outcome.contents("execute_result")
+    (shown,) = outcome.all("execute_result")
     assert shown["metadata"] == {"application/json": {"expanded": True}}

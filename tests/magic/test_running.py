@@ -2,81 +2,94 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from tests.magic.client import Message, PythonNotebook
+from tests.clients import VIEW, Client
 
 SLEEP = "import asyncio, time\nasync def sleep(ms): await asyncio.sleep(ms / 1000)\n"
+FOREVER = (
+    "import asyncio, time\n"
+    "async def sleep(): print('going'); await asyncio.sleep(600)\n"
+    "def nap(): print('going'); time.sleep(600)\n"
+)
+GATE = "import asyncio\ndoor = asyncio.Event()\nasync def enter(): await door.wait()\n"
 
 
-def _interrupted(notebook: PythonNotebook, cell: str) -> None:
-    sent = notebook.start(cell)
-    time.sleep(0.5)
-    notebook.interrupt()
-    outcome = notebook.finish(sent, timeout=15)
-    assert outcome.reply["ename"] == "terminated"
-    assert outcome.reply["evalue"] == "interrupted"
+def _interrupted(notebook: Client, cell: str) -> None:
+    """Interrupt a cell once it has printed `going`."""
+    sent = notebook.send(cell)
+    notebook.wait_for_output(sent, "going")
+    notebook.signal()
+    outcome = notebook.finish(sent)
+    assert outcome.content["ename"] == "terminated"
+    assert outcome.content["evalue"] == "interrupted"
     assert notebook.run("%%runcode\n1 + 1").check().text == "2"
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        "for (;;) {}",
-        "/^(a+)+$/.test('a'.repeat(40) + 'b')",
-        "await sleep(60_000)",
+        "console.log('going'); for (;;) {}",
+        "console.log('going'); /^(a+)+$/.test('a'.repeat(40) + 'b')",
+        "await sleep()",
         "nap()",
     ],
     ids=["loop", "regex", "async bridge", "blocking bridge"],
 )
-def test_keyboard_interrupt_terminates_the_run(notebook: PythonNotebook, body: str) -> None:
-    notebook.run(SLEEP + "def nap(): time.sleep(60)").check()
+def test_keyboard_interrupt_terminates_the_run(notebook: Client, body: str) -> None:
+    notebook.run(FOREVER).check()
     _interrupted(notebook, f"%%runcode --global sleep --global nap\n{body}")
 
 
-def test_an_interrupted_run_is_kept_too(notebook: PythonNotebook) -> None:
-    _interrupted(notebook, "%%runcode --into r\nreport(1); for (;;) {}")
+def test_an_interrupted_run_is_kept_too(notebook: Client) -> None:
+    _interrupted(notebook, "%%runcode --into r\nreport(1); console.log('going'); for (;;) {}")
     assert notebook.run("r.status, r.reports").check().text == "('terminated', [1])"
 
 
-def test_python_cells_are_interrupted_as_ever_afterwards(notebook: PythonNotebook) -> None:
+def test_python_cells_are_interrupted_as_ever_afterwards(notebook: Client) -> None:
     notebook.run("%%runcode\n1").check()
-    sent = notebook.start("import time\ntime.sleep(60)")
-    time.sleep(0.5)
-    notebook.interrupt()
-    assert notebook.finish(sent, timeout=15).reply["ename"] == "KeyboardInterrupt"
+    sent = notebook.send("import time\nprint('going')\ntime.sleep(600)")
+    notebook.wait_for_output(sent, "going")
+    notebook.signal()
+    assert notebook.finish(sent).content["ename"] == "KeyboardInterrupt"
 
 
-def test_the_terminate_button_is_heard_while_the_cell_runs(notebook: PythonNotebook) -> None:
-    def press(message: Message) -> None:
-        if message["msg_type"] == "display_data":
-            view = message["content"]["data"]["application/vnd.jupyter.widget-view+json"]
-            notebook.send_comm(view["model_id"], {"kind": "terminate"})
-
-    sent = notebook.start("%%runcode\nreport('started'); for (;;) {}")
-    outcome = notebook.finish(sent, timeout=15, seen=press)
-    assert outcome.reply["evalue"] == "Terminate button"
+def test_the_terminate_button_is_heard_while_the_cell_runs(notebook: Client) -> None:
+    sent = notebook.send("%%runcode\nreport('started'); for (;;) {}")
+    shown = notebook.wait_for(sent, "display_data")
+    notebook.press_terminate(shown["data"])
+    assert notebook.finish(sent).content["evalue"] == "Terminate button"
 
 
-def test_a_quiet_run_shows_its_view_after_half_a_second(notebook: PythonNotebook) -> None:
-    notebook.run(SLEEP).check()
-    assert notebook.run("%%runcode --global sleep\nawait sleep(20)").check().displays == []
-    assert notebook.run("%%runcode --global sleep\nawait sleep(900)").check().displays != []
+def test_a_quiet_run_that_lasts_shows_its_view(notebook: Client) -> None:
+    sent = notebook.send("%%runcode\nfor (;;) {}")
+    shown = notebook.wait_for(sent, "display_data")
+    assert VIEW in shown["data"]
+    notebook.press_terminate(shown["data"])
+    assert notebook.finish(sent).content["ename"] == "terminated"
 
 
-def test_a_background_run_returns_at_once_and_is_a_live_handle(notebook: PythonNotebook) -> None:
-    notebook.run(SLEEP).check()
-    body = "for (let i = 0; i < 3; i++) { report(i); await sleep(200) }\nexport default 'done'"
-    outcome = notebook.run(f"%%runcode --background --into job --global sleep\n{body}").check()
-    assert outcome.result is None
-    assert notebook.run("job.running").check().text == "True"
-    shown = notebook.run("r = await job\n[r.result, list(job.reports), job.running]").check()
-    assert shown.text == "['done', [0, 1, 2], False]"
+def test_the_view_is_shown_while_a_bridge_blocks_the_loop(notebook: Client) -> None:
+    notebook.run(FOREVER).check()
+    sent = notebook.send("%%runcode --global nap\nnap()")
+    assert VIEW in notebook.wait_for(sent, "display_data")["data"]
+    notebook.signal()
+    assert notebook.finish(sent).content["evalue"] == "interrupted"
 
 
-def test_a_background_run_without_a_name_is_the_cells_value(notebook: PythonNotebook) -> None:
+def test_a_background_run_returns_at_once_and_is_a_live_handle(notebook: Client) -> None:
+    notebook.run(GATE).check()
+    body = "report(0); await enter(); report(1)\nexport default 'done'"
+    outcome = notebook.run(f"%%runcode --background --into handle --global enter\n{body}").check()
+    assert outcome.data is None
+    assert notebook.run("handle.running").check().text == "True"
+    shown = notebook.run(
+        "door.set()\nr = await handle\n[r.result, list(handle.reports), handle.running]"
+    )
+    assert shown.check().text == "['done', [0, 1], False]"
+
+
+def test_a_background_run_without_a_name_is_the_cells_value(notebook: Client) -> None:
     outcome = notebook.run("%%runcode --background\nfor (;;) {}").check()
     assert outcome.text is not None
     assert "running" in outcome.text
@@ -85,68 +98,75 @@ def test_a_background_run_without_a_name_is_the_cells_value(notebook: PythonNote
     )
 
 
-def test_a_background_run_that_fails_says_so_under_its_cell(notebook: PythonNotebook) -> None:
-    sent = notebook.start("%%runcode --background --into job\nthrow new RangeError('no')")
-    said = notebook.finish(sent).check().stderr + notebook.later(sent, 1.0).stderr
-    assert "RangeError: no" in said
+def test_a_background_run_that_fails_says_so_under_its_cell(notebook: Client) -> None:
+    sent = notebook.send("%%runcode --background --into handle\nthrow new RangeError('no')")
+    notebook.finish(sent).check()
+    notebook.wait_for_output(sent, "RangeError: no")
 
 
-def test_a_background_run_is_watched_under_its_own_cell(notebook: PythonNotebook) -> None:
+def test_a_background_run_is_watched_under_its_own_cell(notebook: Client) -> None:
     notebook.run(SLEEP).check()
     body = "for (let i = 0; i < 5; i++) { report(i); await sleep(100) }"
-    sent = notebook.start(f"%%runcode --background --into job --global sleep\n{body}")
+    sent = notebook.send(f"%%runcode --background --into handle --global sleep\n{body}")
     notebook.finish(sent).check()
-    last = notebook.later(sent, 2.0).displays[-1]["text/plain"]
-    assert "5 reports" in last
-
-
-def test_several_runs_at_once_share_their_time(notebook: PythonNotebook) -> None:
-    notebook.run(SLEEP).check()
-    for name in "abcd":
-        cell = f"%%runcode --background --into {name} --global sleep\nawait sleep(400); '{name}'"
-        notebook.run(cell).check()
-    began = time.monotonic()
-    shown = notebook.run(
-        "[r.result for r in await asyncio.gather(*map(asyncio.ensure_future, [a, b, c, d]))]"
+    notebook.wait_for(
+        sent, "update_display_data", lambda shown: "5 reports" in shown["data"]["text/plain"]
     )
+
+
+def test_a_deadline_ends_a_background_run_too(notebook: Client) -> None:
+    cell = "%%runcode --background --into handle --deadline 100ms\nfor (;;) {}"
+    notebook.run(cell).check()
+    assert notebook.run("(await handle).error.message").check().text == "'100ms budget'"
+
+
+def test_several_runs_go_on_at_once(notebook: Client) -> None:
+    """Each waits until all four have begun."""
+    notebook.run(
+        f"{GATE}arrived = []\nasync def meet():\n    arrived.append(1)\n"
+        "    if len(arrived) == 4: door.set()\n    await enter()\n"
+    ).check()
+    for name in "abcd":
+        cell = f"%%runcode --background --into {name} --global meet\nawait meet(); '{name}'"
+        notebook.run(cell).check()
+    shown = notebook.run("[(await each).result for each in (a, b, c, d)]")
     assert shown.check().text == "['a', 'b', 'c', 'd']"
-    print(f"four runs of 0.4 s: {time.monotonic() - began:.2f} s")
 
 
 @pytest.mark.parametrize("around", ["%%time", "%%capture seen"])
-def test_it_works_inside_another_cell_magic(notebook: PythonNotebook, around: str) -> None:
+def test_it_works_inside_another_cell_magic(notebook: Client, around: str) -> None:
     notebook.run(f"{around}\n%%runcode --into r --global n=20\nconsole.log('x'); n + 1").check()
     assert notebook.run("r.result").check().text == "21"
 
 
-def test_python_code_may_call_the_magic(notebook: PythonNotebook) -> None:
+def test_python_code_may_call_the_magic(notebook: Client) -> None:
     call = "get_ipython().run_cell_magic('runcode', '--global n=1', 'n + 1').result"
     assert notebook.run(call).check().text == "2"
 
 
-def test_it_blocks_where_autoawait_is_off(notebook: PythonNotebook) -> None:
+def test_it_blocks_where_autoawait_is_off(notebook: Client) -> None:
     notebook.run("%autoawait False").check()
     try:
         notebook.run(SLEEP).check()
         cell = "%%runcode --global sleep\nreport(1); await sleep(50); 'slept'"
         assert notebook.run(cell).check().text == "'slept'"
-        _interrupted(notebook, "%%runcode\nfor (;;) {}")
+        _interrupted(notebook, "%%runcode\nconsole.log('going'); for (;;) {}")
     finally:
         notebook.run("%autoawait True").check()
 
 
-def test_a_flood_of_console_lines_arrives_whole_and_in_order(notebook: PythonNotebook) -> None:
+def test_a_flood_of_console_lines_arrives_whole_and_in_order(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\nfor (let i = 0; i < 10000; i++) console.log(i)").check()
     assert outcome.stdout == "".join(f"{at}\n" for at in range(10_000))
 
 
-def test_a_hundred_thousand_reports_are_counted_exactly(notebook: PythonNotebook) -> None:
+def test_a_hundred_thousand_reports_are_counted_exactly(notebook: Client) -> None:
     cell = "%%runcode --into r\nfor (let i = 0; i < 100000; i++) report({i})"
-    outcome = notebook.run(cell, timeout=120).check()
+    outcome = notebook.run(cell).check()
     assert outcome.displays[-1]["text/plain"].startswith("Run: success")
     assert "100,000 reports" in outcome.displays[-1]["text/plain"]
     assert notebook.run("len(r.reports), r.reports[-1]").check().text == "(100000, {'i': 99999})"
-    updates = outcome.contents("comm_msg")
+    updates = outcome.all("comm_msg")
     size = sum(len(repr(each)) for each in updates)
     print(f"{len(updates)} updates, {size:,} characters")
     assert size < 5_000_000

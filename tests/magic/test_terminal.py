@@ -62,6 +62,8 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
         terminal.run("%load_ext runcode")
         terminal.run("import asyncio")
         terminal.run("async def sleep(ms): await asyncio.sleep(ms / 1000)\n")
+        terminal.run("import threading; door = threading.Event()")
+        terminal.run("async def enter(): await asyncio.to_thread(door.wait)\n")
         yield terminal
     finally:
         terminal.close()
@@ -95,10 +97,10 @@ def test_ctrl_c_terminates_the_run_and_nothing_else(terminal: Terminal) -> None:
 
 
 def test_a_background_run_goes_on_between_the_cells(terminal: Terminal) -> None:
-    body = "for (let i = 0; i < 3; i++) { await sleep(100); }\nexport default 'done'"
-    terminal.run(f"%%runcode --background --into job --global sleep\n{body}")
-    assert "True" in terminal.run("job.running")
-    assert "'done'" in terminal.run("job.wait(20).result")
+    body = "await enter()\nexport default 'done'"
+    terminal.run(f"%%runcode --background --into handle --global enter\n{body}")
+    assert "True" in terminal.run("handle.running")
+    assert "'done'" in terminal.run("door.set(); handle.wait(20).result")
 
 
 def test_help_is_real(terminal: Terminal) -> None:

@@ -20,6 +20,7 @@ import pytest
 from sandbox_kernel import Engine, EngineClosedError, one_way, run_code
 from sandbox_kernel.backend import Outcome
 from sandbox_kernel.loops import _idle
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -30,15 +31,6 @@ def engine() -> Iterator[Engine]:
 
 def family() -> set[int]:
     return {child.pid for child in psutil.Process().children(recursive=True)}
-
-
-def until(condition: Any, seconds: float = 10) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return bool(condition())
 
 
 def test_more_spares_can_be_asked_for_later(engine: Engine) -> None:

@@ -18,6 +18,7 @@ from sandbox_kernel.kernel.bridge import BridgeFailed, bridge_name, load_bridge
 from sandbox_kernel.kernel.notebook_state import NotebookState
 from sandbox_kernel.notebook.interrupts import Guard, Interrupted, guarded
 from sandbox_kernel.notebook.options.grammar import Source, parse_options
+from tests.waiting import eventually, until
 
 
 @pytest.fixture
@@ -87,29 +88,33 @@ def test_a_bridge_is_named_like_a_package(line: str) -> None:
     assert bridge_name("@scope/pkg") == "@scope/pkg"
 
 
-def interrupt_soon(guard: Guard) -> None:
-    threading.Timer(0.05, guard.break_in).start()
+def sleep_until_interrupted(guard: Guard) -> None:
+    """Code of an author's that blocks, with another thread that breaks into it."""
+    inside = threading.Event()
+    threading.Thread(target=lambda: (inside.wait(20), guard.break_in())).start()
+    inside.set()
+    time.sleep(20)
 
 
 async def test_an_interrupt_reaches_into_a_blocking_bridge(guard: Guard) -> None:
-    interrupt_soon(guard)
     with pytest.raises(Interrupted):
-        guarded(lambda: time.sleep(20), guard, lambda: None)()
+        guarded(sleep_until_interrupted, guard, lambda: None)(guard)
 
 
 async def test_an_interrupt_reaches_into_an_async_bridge_that_blocks(guard: Guard) -> None:
     async def bad() -> None:
-        await asyncio.sleep(0.01)
-        time.sleep(20)
+        await asyncio.sleep(0)
+        sleep_until_interrupted(guard)
 
-    interrupt_soon(guard)
     with pytest.raises(Interrupted):
         await guarded(bad, guard, lambda: None)()
 
 
-def test_a_signal_outside_of_bridges_raises_nothing(guard: Guard) -> None:
-    os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(0.05)
+def test_a_signal_outside_of_bridges_raises_nothing() -> None:
+    signals: list[int] = []
+    with Guard(lambda: signals.append(1)).installed():
+        os.kill(os.getpid(), signal.SIGINT)
+        assert until(lambda: signals == [1])
 
 
 async def test_guarded_functions_return_and_raise_as_before(guard: Guard) -> None:
@@ -130,6 +135,7 @@ async def test_a_guarded_task_can_be_cancelled(guard: Guard) -> None:
     seen: list[str] = []
 
     async def waits() -> None:
+        seen.append("waiting")
         try:
             await asyncio.sleep(20)
         except asyncio.CancelledError:
@@ -137,11 +143,11 @@ async def test_a_guarded_task_can_be_cancelled(guard: Guard) -> None:
             raise
 
     task = asyncio.ensure_future(guarded(waits, guard, lambda: None)())
-    await asyncio.sleep(0.01)
+    assert await eventually(lambda: seen)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert seen == ["cancelled"]
+    assert seen == ["waiting", "cancelled"]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import time
 
 from sandbox_kernel.kernel.console import CellStream, Console, Meter, current_console
 from sandbox_kernel.kernel.history import History
+from tests.waiting import eventually
 
 
 class Sink:
@@ -48,8 +49,7 @@ async def test_output_is_sent_while_the_cell_runs() -> None:
     assert sink.messages == [("stdout", "first\n")]
     sink.console.write("stdout", "second")
     assert len(sink.messages) == 1
-    await asyncio.sleep(0.1)
-    assert sink.text("stdout") == "first\nsecond"
+    assert await eventually(lambda: sink.text("stdout") == "first\nsecond")
 
 
 async def test_a_loop_that_is_blocked_still_prints() -> None:
@@ -91,7 +91,7 @@ async def test_an_interrupt_cuts_a_flood_short_and_says_so() -> None:
     for _ in range(100):
         sink.console.write("stdout", "x" * 99_999 + "\n")
     draining = asyncio.ensure_future(sink.console.drain())
-    await asyncio.sleep(0.05)
+    assert await eventually(lambda: sink.messages)
     assert not draining.done()
     sink.console.cut()
     await asyncio.wait_for(draining, 5)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.notebook.view.run_view import PATIENCE, RunView, plain_text
 from sandbox_kernel.run import run_code
+from tests.waiting import eventually, until
 
 Published = list[tuple[dict[str, Any], str, bool]]
 
@@ -36,21 +36,18 @@ def test_one_report_is_enough_and_the_end_lists_it() -> None:
 
 
 async def test_a_run_that_lasts_is_shown_while_it_does() -> None:
-    async def nap() -> None:
-        await asyncio.sleep(PATIENCE * 2)
-
-    run, view, published = watched("await nap(); export default 1", globals={"nap": nap})
-    while not published:
-        await asyncio.sleep(0.02)
+    door = asyncio.Event()
+    run, view, published = watched("await wait(); export default 1", globals={"wait": door.wait})
+    assert await eventually(lambda: published)
     assert run.running
+    door.set()
     view.finish(await run)
     assert published[-1][2]
 
 
 def test_a_message_of_the_page_terminates_the_run() -> None:
     run, view, published = watched("report('on'); for (;;) {}")
-    while not published:
-        time.sleep(0.02)
+    assert until(lambda: published)
     assert view._widget is not None
     view._widget._handle_custom_msg({"kind": "something else"}, [])
     assert run.running
