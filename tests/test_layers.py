@@ -54,12 +54,13 @@ MAY_KNOW: dict[str, set[str]] = {
 }
 # The families of notebook/, by the same rule.
 NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
-    "options": set(),
-    "assist": {"options"},
-    "show": {"options", "assist"},
-    "view": {"options", "show"},
+    "clock": set(),
     "interrupts": set(),
-    "cellrun": {"options", "assist", "show", "view", "interrupts"},
+    "options": set(),
+    "assist": set(),
+    "show": {"options", "assist"},
+    "view": {"show", "clock"},
+    "cellrun": {"options", "show", "view", "clock", "interrupts"},
 }
 
 

@@ -76,7 +76,7 @@ class NotebookState:
                 return parse_json(text.strip("'"))  # quoted as in a shell
             except ValueError:
                 hint = json.dumps(text.strip("'"))
-                raise OptionError(f"{text} is no JSON; a string is written {hint}") from None
+                raise OptionError(f"{text} is not JSON; a string is written {hint}") from None
         return self._bridge(text)
 
     def _bridge(self, name: str) -> Any:
@@ -89,8 +89,8 @@ class NotebookState:
             if member in exports:
                 return exports[member]
             raise OptionError(f"{owner} has no {member}; {suggestion(member, exports)}")
-        known = suggestion(name, self.bridges) if self.bridges else "there is none yet"
-        raise OptionError(f"{name} is no JSON, no @file.json and no bridge; {known}")
+        known = suggestion(name, self.bridges) if self.bridges else "there are no bridges yet"
+        raise OptionError(f"{name} is neither JSON nor @file.json nor a bridge; {known}")
 
 
 def parse_json(text: str) -> Any:
@@ -104,10 +104,11 @@ def _number(digits: str) -> int | float:
 
 
 def _json_file(path: str) -> Any:
+    text = _read(path)
     try:
-        return parse_json(_read(path))
+        return parse_json(text)
     except ValueError as error:
-        raise OptionError(f"@{path} is no JSON: {error}") from None
+        raise OptionError(f"@{path} is not JSON: {error}") from None
 
 
 def _read(path: str) -> str:

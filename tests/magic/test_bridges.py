@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.clients import Client
 
 
@@ -85,3 +87,28 @@ def test_a_blocking_bridge_does_not_outlive_its_deadline(notebook: Client) -> No
     notebook.run("import time\ndef nap(): time.sleep(20)").check()
     outcome = notebook.run("%%runcode --deadline 200ms --global nap\nnap()")
     assert outcome.content["evalue"] == "200ms budget"
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "used", "shown"),
+    [
+        (
+            "np",
+            "import numpy as np",
+            "import { sum, pi } from 'np';\n[sum([1, 2]), pi > 3]",
+            "[ 3, true ]",
+        ),
+        ("pd", "import pandas as pd", "import { isna } from 'pd';\nisna(null)", "true"),
+        (
+            "df",
+            "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})",
+            "import { shape } from 'df';\nshape",
+            "[ 2, 1 ]",
+        ),
+    ],
+)
+def test_of_a_library_what_can_cross_is_lent(
+    notebook: Client, name: str, made: str, used: str, shown: str
+) -> None:
+    notebook.run(made).check()
+    assert notebook.run(f"%%runcode --import {name}\n{used}").check().text == shown

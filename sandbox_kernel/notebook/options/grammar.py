@@ -141,7 +141,7 @@ def known_options(face: Face) -> list[Option]:
 
 def _option_of(text: str, words: Iterable[str], face: Face) -> tuple[Option, str]:
     if not text.startswith("--"):
-        raise OptionError(f"{text!r} is no option; options begin with --, such as --fn NAME")
+        raise OptionError(f"{text!r} is not an option; options start with --, such as --fn NAME")
     name, equals, value = text[2:].partition("=")
     option = find_option(name, face)
     if option.value is None:
@@ -174,7 +174,7 @@ def _read_args(options: CellOptions, text: str) -> CellOptions:
     try:
         args = json.loads(text)
     except ValueError as error:
-        raise OptionError(f"--args {text} is no JSON: {error}", "args") from None
+        raise OptionError(f"--args {text} is not JSON: {error}", "args") from None
     if not isinstance(args, list):
         raise OptionError(f"--args must be a JSON array, such as [{text}]", "args")
     return replace(options, args=tuple(args))
@@ -202,7 +202,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 def _read_memory(options: CellOptions, text: str) -> CellOptions:
     match = _SIZE.fullmatch(text)
     if not match:
-        raise OptionError(f"--memory {text} is no size, such as 64MiB", "memory")
+        raise OptionError(f"--memory {text} is not a size; write it like 64MiB", "memory")
     decimal = text.lower().endswith("b") and not match[3]
     unit = (1000 if decimal else 1024) ** " kmg".index(match[2].lower() or " ")
     size = int(float(match[1]) * unit)
@@ -214,7 +214,7 @@ def _read_memory(options: CellOptions, text: str) -> CellOptions:
 def _read_deadline(options: CellOptions, text: str) -> CellOptions:
     match = _TIME.fullmatch(text)
     if not match or float(match[1]) == 0:
-        raise OptionError(f"--deadline {text} is no time, such as 2s or 500ms", "deadline")
+        raise OptionError(f"--deadline {text} is not a time; write it like 2s or 500ms", "deadline")
     seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()]
     return replace(options, deadline=Deadline(seconds, text if match[2] else f"{text}s"))
 
@@ -236,7 +236,7 @@ def _read_language(options: CellOptions, text: str) -> CellOptions:
 
 def _read_into(options: CellOptions, text: str) -> CellOptions:
     if not text.isidentifier():
-        raise OptionError(f"--into {text} is no Python name", "into")
+        raise OptionError(f"--into {text} is not a Python name", "into")
     return replace(options, into=text)
 
 

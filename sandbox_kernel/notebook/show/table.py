@@ -89,7 +89,7 @@ def _fields(row: Any) -> Mapping[str, Any]:
 
 
 def _columns(rows: Sequence[Any]) -> tuple[list[str], bool]:
-    """The union of the rows' keys in order of appearance, and whether some row is no structure."""
+    """The union of the rows' keys in order of appearance, and whether some row is not a structure."""
     names: dict[str, None] = {}
     for row in rows[:MAX_ROWS]:
         if _is_row(row):

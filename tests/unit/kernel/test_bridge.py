@@ -195,11 +195,11 @@ def test_modules_come_from_strings_files_and_the_notebook(state: NotebookState) 
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        (Source("global", "g", "nope"), "no bridge; known: fs"),
+        (Source("global", "g", "nope"), "nor a bridge; known: fs"),
         (Source("global", "g", "f"), "did you mean fs?"),
         (Source("global", "g", "fs.reed"), "did you mean read?"),
         (Source("global", "g", "@none.json"), "cannot read @none.json: No such file"),
-        (Source("global", "g", "@m.ts"), "is no JSON"),
+        (Source("global", "g", "@m.ts"), "is not JSON"),
         (Source("global", "g", "'x'"), 'a string is written "x"'),
         (Source("import", "i", "[1]"), "must be an object of exports"),
         (Source("module", "./x.ts", "1"), "must be source text"),

@@ -70,7 +70,7 @@ def test_a_deadline_names_its_budget(text: str, seconds: float, reason: str) -> 
     [
         ("--memroy 1", "unknown option --memroy; did you mean --memory?"),
         ("--zzz", "unknown option --zzz; known: --fn"),
-        ("fn", "'fn' is no option"),
+        ("fn", "'fn' is not an option"),
         ("--fn", "--fn needs a value: --fn NAME"),
         ("--fn --args []", "--fn needs a value"),
         ("--fn a --fn b", "--fn was given twice"),
@@ -78,12 +78,12 @@ def test_a_deadline_names_its_budget(text: str, seconds: float, reason: str) -> 
         ("--global =1", "lacks a name"),
         ("--global a=", "lacks a source"),
         ("--args {", "never closed"),
-        ("--args x", "is no JSON"),
+        ("--args x", "is not JSON"),
         ("--args 1", "must be a JSON array"),
-        ("--memory lots", "is no size"),
+        ("--memory lots", "is not a size"),
         ("--memory 0", "no memory at all"),
-        ("--deadline soon", "is no time"),
-        ("--deadline 0", "is no time"),
+        ("--deadline soon", "is not a time"),
+        ("--deadline 0", "is not a time"),
         ("--language rust", "unknown"),
         ("--no-widget=1", "takes no value"),
         ("--filename 'x", "never closed"),
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_named(line: str, says: str) -> None:
 def test_the_magic_has_three_options_more() -> None:
     options = parse_options("--into result --background --raw", "magic")
     assert (options.into, options.background, options.raw) == ("result", True, True)
-    with pytest.raises(OptionError, match="no Python name"):
+    with pytest.raises(OptionError, match="not a Python name"):
         parse_options("--into a-b", "magic")
 
 
