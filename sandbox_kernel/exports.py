@@ -3,13 +3,13 @@
 - A mapping lends what is in it.
 - An owner with `__all__` lends what that lists, as `from owner import *` would.
 - A module lends its public names (no underscore in front) that were made there rather than
-  imported; modules and classes stay home. The text of a `%%bridge` cell says which names it
+  imported. Classes and other modules are left out. The text of a `%%bridge` cell says which names it
   imports; elsewhere a function's `__module__` says so, and data counts as made where it is.
 - Any other object lends its public attributes.
 
-What cannot cross into a sandbox is left out of modules and objects, however deep it sits: nobody
-wrote them to be lent. A mapping and a `%%bridge` cell were written for that, so there it is an
-error, which names it.
+What cannot cross into a sandbox is left out of modules and objects, however deep it sits: they
+were not written to be lent. A mapping and a `%%bridge` cell were, so there it is an error that
+names it, raised by whoever lends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOOKED_AT = 50_000
 
 _CONTAINERS = (Mapping, list, tuple, set, frozenset)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
-_STAY_HOME = (type, types.ModuleType)
+_CLASSES_AND_MODULES = (type, types.ModuleType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def exports_of(owner: Any) -> Exports:
     for name in _names_to_read(owner):
         try:
             value = getattr(owner, name)
-            if not _stays_home(value):
+            if not _is_class_or_module(value):
                 check_crossing(value, bounded=True)
                 values[name] = value
         except Exception as error:  # a property may raise whatever it likes
@@ -78,7 +78,7 @@ def names_of(owner: Any) -> list[str]:
     namespace = _static_namespace(owner)
     listed = _listed(namespace.get("__all__"))
     if listed is not None:
-        return [name for name in listed if not _stays_home(namespace.get(name))]
+        return [name for name in listed if not _is_class_or_module(namespace.get(name))]
     return _public(namespace, _is_made_in(owner))
 
 
@@ -90,11 +90,11 @@ def is_public(name: str) -> bool:
 def check_crossing(value: Any, path: str = "", *, bounded: bool = False) -> None:
     """Raises `SerializationError` if `value` cannot cross, as the encoder of every run does."""
     if not bounded or _is_small(value):
-        encode(value, path, _Nobody())
+        encode(value, path, _NoLender())
 
 
-class _Nobody:
-    """Is lent functions and awaitables, and keeps none of them."""
+class _NoLender:
+    """A `Lender` that keeps nothing, for an encoding that nobody sends."""
 
     def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]:
         return 0, 0, ""
@@ -123,13 +123,13 @@ def _public(namespace: Mapping[str, Any], is_made_here: Callable[[str, Any], boo
     return [
         name
         for name, value in namespace.items()
-        if is_public(name) and not _stays_home(value) and is_made_here(name, value)
+        if is_public(name) and not _is_class_or_module(value) and is_made_here(name, value)
     ]
 
 
 # By their own type: `isinstance` would ask them for their `__class__`.
-def _stays_home(value: Any) -> bool:
-    return issubclass(type(value), _STAY_HOME)
+def _is_class_or_module(value: Any) -> bool:
+    return issubclass(type(value), _CLASSES_AND_MODULES)
 
 
 def _is_module(owner: Any) -> bool:

@@ -1,11 +1,11 @@
-"""The cells of this session, for front ends that ask: `jupyter console` above all."""
+"""The cells executed so far, for front ends that ask: `jupyter console` above all."""
 
 from __future__ import annotations
 
 import fnmatch
 from typing import Any
 
-_SESSION = 0  # a kernel knows its own session only
+_SESSION = 0  # the protocol's word for the life of a kernel; this one knows only its own
 
 
 class History:

@@ -1,1 +1,1 @@
-"""What kernel and IPython magic share: the option grammar, how things show, the live view."""
+"""What kernel and IPython magic share: a cell's run, its options, help while typing, how things show."""
