@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import keyword
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,6 +9,7 @@ from typing import Any, Literal
 from .errors import OptionError
 from .jsonable import to_jsonable
 from .specifiers import CONTROL, is_bare
+from .spelling import nearest
 from .values import Undefined, undefined
 
 Status = Literal["success", "error", "memory", "terminated", "link_error"]
@@ -147,8 +146,8 @@ def _known(key: object) -> str:
 
 
 def _unknown(what: str, key: str, known: Sequence[str]) -> str:
-    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known: {', '.join(known)}"
+    close = nearest(key, known)
+    hint = f"did you mean {close!r}?" if close else f"known: {', '.join(known)}"
     return f"unknown {what} {key!r}; {hint}"
 
 
@@ -246,11 +245,6 @@ def _check_globals(value: object) -> Mapping[str, Any]:
 def is_identifier(name: str) -> bool:
     """Python's identifiers are JavaScript's, but for `$` and compatibility forms."""
     return name.replace("$", "_").isidentifier()
-
-
-def is_exportable_from_python(name: str) -> bool:
-    """Whether a Python name is public and usable as it stands."""
-    return name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)
 
 
 def _check_language(value: object) -> Language:

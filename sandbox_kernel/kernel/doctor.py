@@ -9,8 +9,8 @@ from importlib.metadata import version
 from typing import Any
 
 from ..engine import Engine
-from ..sizes import spell_size
 from ..selftest import Check, told
+from ..sizes import spell_size
 
 _SECONDS = 60
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import OptionError
 from ..notebook.options.grammar import CellOptions, Source
 from ..spelling import suggestion
+from ..values import MAX_SAFE_INTEGER
 from .bridge import Bridge
 
 
@@ -100,7 +101,7 @@ def parse_json(text: str) -> Any:
 
 def _number(digits: str) -> int | float:
     value = int(digits) if len(digits) < 20 else float(digits)
-    return value if abs(value) <= 2**53 - 1 else float(value)
+    return value if abs(value) <= MAX_SAFE_INTEGER else float(value)
 
 
 def _json_file(path: str) -> Any:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...values import BigInt
-
-_SAFE_INTEGER = 2**53 - 1
+from ...values import MAX_SAFE_INTEGER, BigInt
 
 
 def spell_number(value: int | float) -> str:
@@ -21,7 +19,7 @@ def spell_number(value: int | float) -> str:
 
 
 def _spell_int(value: int) -> str:
-    if isinstance(value, BigInt) or abs(value) > _SAFE_INTEGER:
+    if isinstance(value, BigInt) or abs(value) > MAX_SAFE_INTEGER:
         return f"{_digits(int(value))}n"
     return str(int(value))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
-from ...values import ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
+from ...values import TYPED_ARRAYS, ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
 from .clean import clean_line
 from .layout import Block, Layout, lay_out
 from .numbers import spell_number
@@ -18,11 +18,6 @@ MAX_ITEMS = 100
 MAX_STRING = 10_000
 MAX_NODES = 20_000  # nothing anyone reads is longer, and a shared structure unfolds without end
 
-_TYPED_ARRAYS = {
-    "b": "Int8Array", "B": "Uint8Array", "h": "Int16Array", "H": "Uint16Array",
-    "i": "Int32Array", "I": "Uint32Array", "l": "BigInt64Array", "L": "BigUint64Array",
-    "q": "BigInt64Array", "Q": "BigUint64Array", "f": "Float32Array", "d": "Float64Array",
-}  # fmt: skip
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
 
 
@@ -191,7 +186,7 @@ def _class_name(value: Any) -> str:
 def _typed_array(value: Any) -> tuple[str, Sequence[Any]]:
     """The JavaScript name and the items of whatever crosses as a typed array."""
     view = memoryview(value)
-    name = _TYPED_ARRAYS.get(view.format.lstrip("<>=@"), "TypedArray")
+    name = TYPED_ARRAYS.get(view.format.lstrip("<>=@"), "TypedArray")
     return name, view if view.ndim == 1 else view.cast("B")
 
 
