@@ -16,6 +16,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+from ..isolation import descriptors
 from ..wire import control, messages
 from . import prefault
 from .life import Life
@@ -31,7 +32,7 @@ _HAS_PIDFD = hasattr(os, "pidfd_open")
 def main(control_descriptor: int, cpu_seconds: int) -> None:
     host = socket.socket(fileno=control_descriptor)
     os.environ.clear()
-    _close_inherited(control_descriptor)
+    descriptors.close_above(control_descriptor)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     try:
@@ -151,21 +152,5 @@ class Zygote:
                 self._rehearsal.rehearse_the_run()
 
 
-def _close_inherited(last_of_ours: int) -> None:
-    """Whatever the host lets its children have."""
-    try:
-        found = os.listdir("/proc/self/fd" if sys.platform == "linux" else "/dev/fd")
-    except OSError:  # nothing tells
-        found = [str(number) for number in range(4096)]
-    for descriptor in map(int, found):
-        if descriptor > last_of_ours:
-            with suppress(OSError):  # such as the folder's own
-                os.close(descriptor)
-
-
 def _peak_kilobytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

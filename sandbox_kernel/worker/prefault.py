@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator
 
-from .quickjs import ffi, libc
+from ..isolation.libc import ffi, libc
 
 _PAGE = 4096
 _PRESENT, _EXCLUSIVE = 1 << 63, 1 << 56
@@ -43,7 +43,7 @@ def learn(rehearse: Callable[[], object]) -> list[Range]:
 
 
 def claim(ranges: list[Range]) -> None:
-    """In a worker that waits for its job."""
+    """In a worker that waits for its order."""
     for start, length in ranges:
         libc.madvise(ffi.cast("void *", start), length, _MADV_POPULATE_WRITE)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..errors import EngineError
+from ..isolation.libc import libc
 from .quickjs_abi import ffi as _ffi
 
 ffi: Any = _ffi
@@ -54,7 +55,6 @@ def _load() -> Any:
 
 
 C = _load()
-libc = ffi.dlopen(None)
 _EXECUTE_JOB = ffi.cast(
     "int (*)(const void *, const void *)", ffi.addressof(C, "JS_ExecutePendingJob")
 )

@@ -1,14 +1,15 @@
-"""The C declarations of QuickJS-NG and libc, and the generator of `quickjs_abi.py` from them.
+"""The C declarations of QuickJS-NG, and the generator of `quickjs_abi.py` from them.
 
-cffi's ABI mode can parse these at import, but that costs the zygote 50 ms of its birth.
-`python -m sandbox_kernel.worker.quickjs_cdef` writes the parsed form once; a test keeps it current.
+After a change: `python -m sandbox_kernel.worker.quickjs_cdef`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-ENGINE = """
+from ..isolation.abi import generate
+
+DECLARATIONS = """
 typedef struct JSRuntime JSRuntime;
 typedef struct JSContext JSContext;
 typedef struct JSModuleDef JSModuleDef;
@@ -88,30 +89,6 @@ JSValue JS_GetModuleNamespace(JSContext *, JSModuleDef *);
 void *js_malloc(JSContext *, size_t);
 """
 
-LIBC = """
-struct sock_filter { uint16_t code; uint8_t jt; uint8_t jf; uint32_t k; };
-struct sock_fprog { unsigned short len; struct sock_filter *filter; };
-int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
-void tzset(void);
-int madvise(void *, size_t, int);
-void *lfind(const void *, const void *, size_t *, size_t, int (*)(const void *, const void *));
-"""
-
-
-def generate() -> str:
-    """The text of `quickjs_abi.py`."""
-    import tempfile
-
-    from cffi import FFI
-
-    ffi = FFI()
-    ffi.cdef(ENGINE + LIBC)
-    ffi.set_source("quickjs_abi", None)
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "quickjs_abi.py"
-        ffi.emit_python_code(str(target))
-        return "# ruff: noqa\n# mypy: ignore-errors\n" + target.read_text()
-
-
 if __name__ == "__main__":
-    Path(__file__).with_name("quickjs_abi.py").write_text(generate())
+    text = generate("quickjs_abi", DECLARATIONS)
+    Path(__file__).with_name("quickjs_abi.py").write_text(text)

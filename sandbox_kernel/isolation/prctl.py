@@ -1,0 +1,47 @@
+"""What a Linux process may ask the kernel to do to itself."""
+
+from __future__ import annotations
+
+import os
+
+from .libc import ffi, libc
+from .steps import Step
+
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_SECCOMP_MODE_FILTER = 2
+_INSTRUCTION_BYTES = 8
+
+
+def no_new_privileges() -> Step:
+    """No program that it starts has more rights; without this, filters are for root alone."""
+    return _step("no-new-privileges", _SET_NO_NEW_PRIVS, 1)
+
+
+def signal_at_parents_death(signal: int) -> Step:
+    """0 for none. A parent that has died already is not noticed: `has_parent` is."""
+    return _step("the signal at the parent's death", _SET_PDEATHSIG, signal)
+
+
+def has_parent(pid: int) -> Step:
+    """Refused if the parent has died meanwhile."""
+    return Step("going on without the parent", os.getppid, (), pid)
+
+
+def not_dumpable() -> Step:
+    """No other process of the same user may read its memory."""
+    return _step("not being dumpable", _SET_DUMPABLE, 0)
+
+
+def filter_system_calls(program: bytes) -> Step:
+    """Installs a program of `bpf`, for good."""
+    count = len(program) // _INSTRUCTION_BYTES
+    code = ffi.new("struct sock_filter[]", count)
+    ffi.memmove(code, program, len(program))
+    header = ffi.new("struct sock_fprog *", (count, code))
+    address = int(ffi.cast("unsigned long", header))
+    step = _step("the system-call filter", _SET_SECCOMP, _SECCOMP_MODE_FILTER, address)
+    return step._replace(memory=(header, code))
+
+
+def _step(what: str, option: int, first: int, second: int = 0) -> Step:
+    return Step(what, libc.prctl, (option, first, second, 0, 0), 0)
