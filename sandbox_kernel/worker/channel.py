@@ -13,7 +13,7 @@ from ..wire.frame import Buffer, Frame, FrameReader, pack
 
 _GATHER_BYTES = 1 << 16
 GATHER_SECONDS = 0.004  # how long what was said may wait while the guest computes
-# A host that answers at once is not slept for: to be woken takes longer than to look again.
+# Look again for this long before sleeping: to be woken takes longer than another look.
 _LOOK_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _UNCAPPED = (1 << 32) - 1  # the worker trusts its host
 
@@ -94,8 +94,8 @@ class Channel:
         """Whether a message has arrived already, together with the last one."""
         return bool(self._arrived)
 
-    def receive_job(self) -> Frame:
-        """The first message, but for one that says that it is about to come."""
+    def receive_order(self) -> Frame:
+        """The order, skipping a WAKE before it."""
         frame = self.receive()
         while frame.kind == messages.WAKE:
             frame = self.receive_answer()

@@ -1,4 +1,4 @@
-"""The one file that names C functions: QuickJS-NG's public API, bound with cffi.
+"""QuickJS-NG's public C API, bound with cffi; no other file calls it.
 
 Ownership: a worker lives for one run and its process ends with it, so values are freed only where
 a guest could make them pile up (the arguments and answers of calls, finished jobs). `JSValue`s
@@ -18,11 +18,11 @@ from .quickjs_abi import ffi as _ffi
 
 ffi: Any = _ffi
 SUPPORTED_VERSION = "0.17."
-TAG_MODULE, TAG_OBJECT, TAG_UNDEFINED, TAG_EXCEPTION, TAG_FLOAT64 = -3, -1, 3, 6, 8
+_TAG_OBJECT, _TAG_UNDEFINED, _TAG_EXCEPTION, _TAG_FLOAT64 = -1, 3, 6, 8
 _EVAL_MODULE, _EVAL_COMPILE_ONLY = 1, 32
 _BYTECODE, _STRIP_DEBUG = 1, 32
 _GLOBAL_ONLY_ONCE = 1 | 2  # configurable, writable
-_PENDING, _FULFILLED, _REJECTED = 0, 1, 2
+REJECTED = 2  # a promise's state; it is pending at 0, fulfilled at 1
 _STACK_BYTES = 1 << 20
 _COMPILER_BYTES = 1 << 20  # what the compiler's own runtime may take before a source counts
 _JOBS_AT_ONCE = 100
@@ -58,10 +58,8 @@ C = _load()
 _EXECUTE_JOB = ffi.cast(
     "int (*)(const void *, const void *)", ffi.addressof(C, "JS_ExecutePendingJob")
 )
-VERSION = ffi.string(C.JS_GetVersion()).decode()
-UNDEFINED = ffi.new("JSValue *", {"bits": 0, "tag": TAG_UNDEFINED})[0]
+UNDEFINED = ffi.new("JSValue *", {"bits": 0, "tag": _TAG_UNDEFINED})[0]
 _FALSE, _TRUE = (ffi.new("JSValue *", {"bits": bit, "tag": 1})[0] for bit in (0, 1))
-_EXCEPTION = ffi.new("JSValue *", {"bits": 0, "tag": TAG_EXCEPTION})[0]
 
 
 class GuestThrew(Exception):
@@ -121,7 +119,7 @@ class Compiler:
         """`private` leaves names of files, lines and the source text out of the bytecode."""
         flags = _EVAL_COMPILE_ONLY | (_EVAL_MODULE if module else 0)
         value = C.JS_Eval(self._context, source, len(source), filename.encode(), flags)
-        if value.tag == TAG_EXCEPTION:
+        if value.tag == _TAG_EXCEPTION:
             self._raise()
         size = ffi.new("size_t *")
         written = C.JS_WriteObject(
@@ -135,7 +133,7 @@ class Compiler:
         error = C.JS_GetException(self._context)
         name, message, stack = (
             _text(self._context, C.JS_GetPropertyStr(self._context, error, field))
-            if error.tag == TAG_OBJECT
+            if error.tag == _TAG_OBJECT
             else ""
             for field in (b"name", b"message", b"stack")
         )
@@ -189,7 +187,7 @@ class Context:
         )
 
     def _checked(self, value: Value) -> Value:
-        if value.tag == TAG_EXCEPTION:
+        if value.tag == _TAG_EXCEPTION:
             raise GuestThrew(C.JS_GetException(self.context))
         return value
 
@@ -232,7 +230,7 @@ class Context:
 
     def integer(self, value: Value) -> int:
         """Of a value known to be a small integer; one that JSON.parse made may be a double."""
-        if value.tag == TAG_FLOAT64:
+        if value.tag == _TAG_FLOAT64:
             return int(struct.unpack("d", struct.pack("Q", value.bits))[0])
         bits = value.bits & 0xFFFFFFFF
         return int(bits)
@@ -250,7 +248,7 @@ class Context:
         if not C.JS_IsArrayBuffer(value):
             sizes = self._sizes
             buffer = C.JS_GetTypedArrayBuffer(self.context, value, sizes, sizes + 1, sizes + 2)
-            if buffer.tag == TAG_EXCEPTION:
+            if buffer.tag == _TAG_EXCEPTION:
                 raise GuestThrew(C.JS_GetException(self.context))
             offset, length = sizes[0], sizes[1]
         pointer = C.JS_GetArrayBuffer(self.context, self._size, buffer)
@@ -292,9 +290,6 @@ class Context:
         if text:
             C.JS_SetPropertyStr(self.context, target, name.encode(), self.string(b""))
         return text
-
-    def throw(self, value: Value) -> Value:
-        return C.JS_Throw(self.context, value)
 
     # -- callbacks
 

@@ -35,7 +35,7 @@ class Taken(birth.Zygote):
         channel.connect(self._life.socket)
         self._lockdown.complete()
         channel.post(messages.READY, self._lockdown.level, messages.VERSION)
-        job = Order.unpack(bytes(channel.receive_job().text))
+        order = Order.unpack(bytes(channel.receive_order().text))
 
         def answer(value: Any) -> NoReturn:
             channel.post(messages.FINISHED, 0, 0, b"P" + json.dumps(value).encode())
@@ -49,10 +49,10 @@ class Taken(birth.Zygote):
             returned = libc.syscall(ctypes.c_long(number), *args)
             return returned, ctypes.get_errno()
 
-        names = {"channel": channel, "libc": libc, "answer": answer, "call": call, "job": job}
+        names = {"channel": channel, "libc": libc, "answer": answer, "call": call, "order": order}
         names |= {"descriptor": self._life.socket.fileno(), "memory": self._memory}
         try:
-            exec(job.source, names | _TOOLS)
+            exec(order.source, names | _TOOLS)
         except BaseException as error:
             channel.post(messages.REPORT, 0, 0, b"P" + json.dumps(repr(error)).encode())
             channel.flush()

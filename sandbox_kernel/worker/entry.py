@@ -1,0 +1,41 @@
+"""The bootstrap, and the functions that it gives back: a worker's only ways into the realm."""
+
+from __future__ import annotations
+
+from os.path import dirname, join
+
+from .quickjs import Compiler, Context, Value
+
+_BOOTSTRAP = (
+    "harden", "stacks", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "entry",
+)  # fmt: skip
+
+
+def compile_bootstrap(compiler: Compiler) -> bytes:
+    """Done in the zygote."""
+    body = "\n".join(_script(name) for name in _BOOTSTRAP)
+    text = f"(function (native) {{ 'use strict';\n{body}\n}})"
+    return compiler.compile(text.encode(), "<host>", module=False, private=True)
+
+
+def _script(name: str) -> str:
+    with open(join(dirname(__file__), "bootstrap", f"{name}.js"), encoding="utf-8") as file:
+        return file.read()
+
+
+class Entry:
+    """The functions that `entry.js` returns; none of them is reachable from the guest's code."""
+
+    def __init__(self, js: Context, functions: Value) -> None:
+        self.decode = js.field(functions, "decode")
+        self.settle = js.field(functions, "settle")
+        self.settle_all = js.field(functions, "settleAll")
+        self.call_guest = js.field(functions, "callGuest")
+        self.execute = js.field(functions, "execute")
+        self.encode_result = js.field(functions, "encodeResult")
+        self.encode_failure = js.field(functions, "encodeFailure")
+        self.encode_thrown = js.field(functions, "encodeThrown")
+        self.attachments = js.field(functions, "attachments")
+        self.waits = js.field(functions, "waits")
+        self.make_error = js.field(functions, "makeError")
+        self.builtins = js.field(functions, "builtins")

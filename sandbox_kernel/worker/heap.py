@@ -1,0 +1,53 @@
+"""The limit of a realm's heap.
+
+The guest's code is stopped soon after the heap has passed its limit; a little above it the engine
+refuses to allocate. Whether the heap was really full is the host's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .quickjs import Context
+
+HEADROOM = 1 << 20  # what the heap may pass its limit by, so that reaching it can be told
+_FIRST_COLLECTION = 4 << 20
+
+
+class Heap:
+    """What is in it before the guest's code is not counted."""
+
+    def __init__(self, js: Context) -> None:
+        self._js = js
+        self._size = js.heap_probe()
+        self._empty = self._limit = self._cap = 0
+        self.was_over = False
+
+    def count_from_here(self) -> None:
+        self._empty = self._js.heap_size()
+
+    def limit(self, size: int) -> None:
+        js = self._js
+        self._limit = self._empty + size
+        self._cap = self._limit + max(HEADROOM, size // 8)
+        js.limit_heap(self._cap)
+        js.collect_first_at(self._empty + min(size // 2, _FIRST_COLLECTION))
+
+    def is_over(self) -> bool:
+        """Whether it has ever been seen over its limit."""
+        if self._size is not None and self._limit and self._size() > self._limit:
+            self.was_over = True
+        return self.was_over
+
+    def kilobytes(self) -> int:
+        return self._size() // 1024 if self._size is not None else 0
+
+    @contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Without the engine's limit meanwhile."""
+        self._js.limit_heap(0)
+        try:
+            yield
+        finally:
+            self._js.limit_heap(self._cap)

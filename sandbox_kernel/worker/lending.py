@@ -1,0 +1,70 @@
+"""What the host lends to a run, installed in the realm: imports, globals, arguments, builtins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..wire.order import Order
+from .entry import Entry
+from .quickjs import Compiler, Context, Value
+
+_USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
+
+
+class Lending:
+    """The usual builtins are made in the zygote, ready to be bound."""
+
+    def __init__(self, js: Context, compiler: Compiler, entry: Entry) -> None:
+        self._js = js
+        self._compiler = compiler
+        self._entry = entry
+        self._global = js.global_object()
+        self._usual_bindings = {
+            names: self._bindings(names, [self._builtin(name) for name in names])
+            for names in _USUAL_BUILTINS
+        }
+        self._no_args = js.array(())
+        self.imports: dict[str, list[Value]] = {}
+
+    def install(self, order: Order, buffers: Value) -> Value:
+        """Decodes what was lent; makes the globals; returns the arguments."""
+        js = self._js
+        if not order.values:
+            usual = self._usual_bindings.get(order.builtins)
+            if usual:
+                self._bind(*usual)
+            return self._no_args
+        lent = js.call(self._entry.decode, js.string(order.values.encode()), buffers)
+        imports, bindings, args = (js.element(lent, index) for index in range(3))
+        self.imports = {
+            specifier: self._elements(js.element(imports, at), len(names))
+            for at, (specifier, names) in enumerate(order.imports.items())
+        }
+        values = self._elements(bindings, len(order.globals))
+        values += [self._builtin(name) for name in order.builtins]
+        if values:
+            self._bind(*self._bindings((*order.globals, *order.builtins), values))
+        return args
+
+    def _elements(self, array: Value, count: int) -> list[Value]:
+        return [self._js.element(array, index) for index in range(count)]
+
+    def _builtin(self, name: str) -> Value:
+        return self._js.call(self._entry.builtins, self._js.string(name.encode()))
+
+    def _bindings(self, names: tuple[str, ...], values: Sequence[Value]) -> tuple[Value, Value]:
+        """A script that declares the names, and the values it takes them from."""
+        made = ",".join(f"{name}=this.globalThis[{i}]" for i, name in enumerate(names))
+        script = self._compiler.compile(f"const {made}".encode(), "<host>", module=False)
+        return self._js.read(script), self._js.array(values)
+
+    def _bind(self, script: Value, values: Value) -> None:
+        """Global lexical bindings: free identifiers that are not on globalThis.
+
+        The script takes their values from a property that is there anyway: another one would
+        change the shape of the global object twice.
+        """
+        js = self._js
+        js.set_field(self._global, "globalThis", values)
+        js.run(script)
+        js.set_field(self._global, "globalThis", js.keep(self._global))

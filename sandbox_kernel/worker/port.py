@@ -1,0 +1,220 @@
+"""The realm's port to the host: what is said, calls out and replies in, promises lent to the host.
+
+The bootstrap calls the native functions given to it here, and nothing else outside the realm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any
+
+from ..wire import messages
+from ..wire.frame import Frame
+from .channel import GATHER_SECONDS, Channel
+from .entry import Entry, compile_bootstrap
+from .quickjs import REJECTED, UNDEFINED, Compiler, Context, GuestThrew, Value
+from .rejections import Rejections
+
+_NATIVE = b"({ __proto__: null, said: { __proto__: null, text: '' } })"
+_REPLIES = {messages.RETURN: b"r", messages.THROW: b"t", messages.PROMISE: b"p"}
+_PROMISE_STATES = (b"<pending>", b"<resolved>", b"<rejected>")
+
+
+class Port:
+    """Made in the zygote; the bootstrap runs here, and `entry` has the functions it gave back."""
+
+    def __init__(
+        self, js: Context, compiler: Compiler, channel: Channel, rejections: Rejections
+    ) -> None:
+        self._js = js
+        self._channel = channel
+        self._rejections = rejections
+        self._flush_at = 0.0
+        self._early: dict[int, Frame | None] = {}  # answers to the synchronous calls that wait
+        self._deferred: list[Frame] = []  # came meanwhile, for others
+        self._reply_buffers: Value = UNDEFINED
+        self._watched: list[tuple[int, int, Value]] = []
+        native = js.evaluate(compiler.compile(_NATIVE, "", module=False))
+        self._said = js.field(native, "said")
+        for name, function in self._natives().items():
+            js.set_field(native, name, js.function(name, function))
+        self.entry = Entry(js, js.call(js.evaluate(compile_bootstrap(compiler)), native))
+
+    # -- what the bootstrap may call
+
+    def _natives(self) -> dict[str, Callable[[list[Value]], Value]]:
+        return {
+            "flush": self._native_flush,
+            "say": self._native_say,
+            "kind": self._native_kind,
+            "promise": self._native_promise,
+            "call": self._native_call,
+            "callSync": self._native_call_sync,
+            "buffers": self._native_buffers,
+            "watch": self._native_watch,
+        }
+
+    def _native_flush(self, args: list[Value]) -> Value:
+        self.flush()
+        return UNDEFINED
+
+    def _native_say(self, args: list[Value]) -> Value:
+        js = self._js
+        kind = messages.LOG if js.bytes_of(args[0]) == b"L" else messages.REPORT
+        self._channel.post(kind, 0, 0, js.bytes_of(args[1]), self._views(args[2]))
+        return UNDEFINED
+
+    def _native_kind(self, args: list[Value]) -> Value:
+        return self._js.string(self._js.kind(args[0]).encode())
+
+    def _native_promise(self, args: list[Value]) -> Value:
+        state = _PROMISE_STATES[self._js.promise_state(args[0])]
+        return self._js.string(b"Promise { " + state + b" }")
+
+    def _native_call(self, args: list[Value]) -> Value:
+        self._post_call(args)
+        return UNDEFINED
+
+    def _native_call_sync(self, args: list[Value]) -> Value:
+        self._post_call(args)
+        return self._await_reply(self._js.integer(args[1]))
+
+    def _native_buffers(self, args: list[Value]) -> Value:
+        return self._reply_buffers
+
+    def _native_watch(self, args: list[Value]) -> Value:
+        self._watch(self._js.integer(args[0]), self._js.keep(args[1]), messages.RESOLVED)
+        return UNDEFINED
+
+    # -- what is said
+
+    def flush(self) -> None:
+        """Reads and writes a plain property, which runs no code: the interrupt handler may."""
+        text = self._js.take_field(self._said, "text")
+        if text.startswith(b"["):
+            self._channel.post(messages.CALLS, 0, 0, b"P[" + text[:-1] + b"]")
+        elif text:
+            self._channel.post(messages.SAID, 0, 0, text)
+        self._channel.flush()
+
+    def flush_if_late(self) -> None:
+        """Called while bytecode runs, so that what was said is seen meanwhile."""
+        now = monotonic()
+        if now > self._flush_at:
+            self._flush_at = now + GATHER_SECONDS
+            self.flush()
+
+    # -- calls out, replies in
+
+    def _post_call(self, args: list[Value]) -> None:
+        js = self._js
+        ident, call = js.integer(args[0]), js.integer(args[1])
+        views = self._views(args[3])
+        self._channel.post(messages.CALL, call, ident, js.bytes_of(args[2]), views)
+
+    def _views(self, attachments: Value) -> Sequence[Any]:
+        if attachments.tag == UNDEFINED.tag:
+            return ()
+        js = self._js
+        views = []
+        for index in range(js.integer(js.field(attachments, "length"))):
+            element = js.element(attachments, index)
+            views.append(js.binary(element))
+            js.free(element)  # the attachments still hold it
+        return views
+
+    def _await_reply(self, call: int) -> Value:
+        """Serves the host until it answers this call; it may call back first.
+
+        A call back may itself wait here, and then meet the answer to a call further out. Whatever
+        else is answered waits until none of them does: it may be about a promise that the guest
+        gets only now, and no job runs before that anyway.
+        """
+        self._early[call] = None
+        try:
+            while (answer := self._early[call]) is None:
+                frame = self._channel.receive_answer()
+                if frame.kind == messages.CALL_GUEST:
+                    self.serve(frame)
+                elif frame.kind in _REPLIES and self._early.get(frame.a, frame) is None:
+                    self._early[frame.a] = frame
+                else:
+                    self._deferred.append(frame)
+        finally:
+            del self._early[call]
+        if not self._early and self._deferred:
+            deferred, self._deferred = self._deferred, []
+            self._channel.unread(deferred)
+        return self._reply(answer)
+
+    def _reply(self, frame: Frame) -> Value:
+        """A letter that says how the call ended, then its value: one string, because it is fast."""
+        letter = _REPLIES[frame.kind]
+        if frame.attachments:
+            self._reply_buffers = self.buffers(frame)
+            letter = b"b"
+        return self._js.string(letter + bytes(frame.text))
+
+    def buffers(self, frame: Frame) -> Value:
+        """The attachments of a message, inside the realm."""
+        if not frame.attachments:
+            return UNDEFINED
+        js = self._js
+        return js.array([js.array_buffer(item) for item in frame.attachments])
+
+    def serve(self, frame: Frame) -> None:
+        """What the host says while the guest waits."""
+        js, entry = self._js, self.entry
+        text, buffers = js.string(bytes(frame.text)), self.buffers(frame)
+        if frame.kind == messages.CALL_GUEST:
+            promise = js.call(entry.call_guest, js.number(frame.b), text, buffers)
+            self._watch(frame.a, promise, messages.GUEST_RETURN)
+        elif frame.kind == messages.RETURNS:
+            js.call(entry.settle_all, text)
+        else:
+            threw = js.boolean(frame.kind == messages.THROW)
+            js.call(entry.settle, js.number(frame.a), threw, text, buffers)
+        js.free(text)
+        js.free(buffers)
+
+    # -- promises whose end the host is told
+
+    def _watch(self, ident: int, promise: Value, kind: int) -> None:
+        """Tells the host how a promise ends: `kind` if well, the next kind if not."""
+        self._rejections.forget(promise)
+        self._watched.append((ident, kind, promise))
+
+    def tell_settled(self) -> bool:
+        """Whether any of the watched promises was."""
+        if not self._watched:
+            return False
+        js, told = self._js, False
+        watched, self._watched = self._watched, []
+        for ident, kind, promise in watched:
+            state = js.promise_state(promise)
+            if not state:
+                self._watched.append((ident, kind, promise))
+                continue
+            told = True
+            self._rejections.forget(promise)
+            result = js.promise_result(promise)
+            failed, text, views = self._encode_outcome(result, state == REJECTED)
+            self._channel.post(kind + failed, ident, 0, text, views)
+        return told
+
+    def _encode_outcome(self, value: Value, threw: bool) -> tuple[int, bytes, Sequence[Any]]:
+        js = self._js
+        if not threw:
+            try:
+                return 0, *self.encode(value, lenient=False)
+            except GuestThrew as thrown:
+                value = thrown.value
+        return 1, js.bytes_of(js.call(self.entry.encode_thrown, value)), ()
+
+    def encode(self, value: Value, *, lenient: bool) -> tuple[bytes, Sequence[Any]]:
+        """A value as it crosses: its text and attachments, which are the realm's memory."""
+        js = self._js
+        text = js.bytes_of(js.call(self.entry.encode_result, value, js.boolean(lenient)))
+        plain = text.startswith(b"P")
+        return text, () if plain else self._views(js.call(self.entry.attachments))
