@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from .errors import OptionError
 from .jsonable import to_jsonable
-from .specifiers import CONTROL, is_bare
+from .specifiers import CONTROL, MOST_BYTES, is_bare, shortened, size_of
 from .spelling import nearest
 from .values import Undefined, undefined
 
@@ -188,6 +188,7 @@ def _check_execute(value: object) -> Execute:
 def _check_imports(value: object) -> Mapping[str, Mapping[str, Any]]:
     imports = _expect_mapping("imports", value)
     for specifier, exports in imports.items():
+        _check_specifier("imports", specifier)
         if not is_bare(specifier):
             raise OptionError(
                 f"imports key {specifier!r} is no bare specifier such as 'fs' or '@scope/pkg'"
@@ -202,6 +203,18 @@ def _check_imports(value: object) -> Mapping[str, Mapping[str, Any]]:
     return imports
 
 
+def _check_specifier(option: str, key: str) -> None:
+    size = size_of(key)
+    if size > MOST_BYTES:
+        raise OptionError(
+            f"{option} key {shortened(key)!r} has {size:,} bytes;"
+            f" a specifier may have at most {MOST_BYTES:,}",
+            option,
+        )
+    if not _is_unicode(key):
+        raise OptionError(f"{option} key {key!r} has half of a surrogate pair", option)
+
+
 def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
@@ -209,6 +222,7 @@ def _is_unicode(text: str) -> bool:
 def _check_modules(value: object) -> Mapping[str, str]:
     modules = _expect_mapping("modules", value)
     for key, source in modules.items():
+        _check_specifier("modules", key)
         parts = key.split("/")
         if parts[0] != "." or len(parts) < 2 or any(p in ("", ".", "..") for p in parts[1:]):
             raise OptionError(
@@ -216,7 +230,7 @@ def _check_modules(value: object) -> Mapping[str, str]:
                 " such as './helpers.js' or './lib/math.js'",
                 "modules",
             )
-        if CONTROL.search(key) or not _is_unicode(key):
+        if CONTROL.search(key):
             raise OptionError(f"modules key {key!r} has a control character", "modules")
         _expect_text(f"modules[{key!r}]", source)
     return modules

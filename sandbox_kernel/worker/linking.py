@@ -103,13 +103,13 @@ class Linker:
 
     # -- what the engine asks
 
-    def _resolve(self, importer: str, specifier: str) -> str:
+    def _resolve(self, importer: str, specifier: str, size: int) -> str:
         try:
-            return self._graph.resolve(importer, specifier)
+            return self._graph.resolve(importer, specifier, size)
         except LinkError as error:
             place = self._sources.find_import(specifier, importer)
             failure = Failure(
-                "link_error", "LinkError", error.message, specifier=specifier, place=place
+                "link_error", "LinkError", error.message, specifier=error.specifier, place=place
             )
             raise self._refuse(failure) from None
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..specifiers import is_bare
+from ..specifiers import MOST_BYTES, is_bare, shortened
 
 _BRIDGE = "\x01"  # no file name and no specifier can contain it
 
 
 class LinkError(Exception):
-    """An import that leads nowhere; `specifier` is what the guest wrote."""
+    """An import of `specifier` leads nowhere, for this reason."""
 
-    def __init__(self, message: str, specifier: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, specifier: str, reason: str) -> None:
+        super().__init__(specifier, reason)
         self.specifier = specifier
+        self.message = f"cannot import '{specifier}': {reason}"
 
 
 class Graph:
@@ -29,17 +29,22 @@ class Graph:
         self.modules = modules
         self.imports = imports
 
-    def resolve(self, importer: str, specifier: str) -> str:
-        """The engine's name for the module, or a LinkError."""
+    def resolve(self, importer: str, specifier: str, size: int) -> str:
+        """The engine's name for the module, or a LinkError.
+
+        Of a specifier that is too long only the beginning has to be given, with the whole's size.
+        """
+        if size > MOST_BYTES:
+            raise LinkError(
+                shortened(specifier),
+                f"a specifier may have at most {MOST_BYTES:,} bytes, this one has {size:,}",
+            )
         if specifier.startswith(("./", "../")) or specifier in (".", ".."):
             return self._resolve_relative(importer, specifier)
         if not is_bare(specifier):
-            raise LinkError(
-                f"cannot import '{specifier}': only bare and relative specifiers resolve here",
-                specifier,
-            )
+            raise LinkError(specifier, "only bare and relative specifiers resolve here")
         if specifier not in self.imports:
-            raise LinkError(f"cannot import '{specifier}': no such import was given", specifier)
+            raise LinkError(specifier, "no such import was given")
         return _BRIDGE + specifier
 
     def _resolve_relative(self, importer: str, specifier: str) -> str:
@@ -47,15 +52,13 @@ class Graph:
         for part in specifier.split("/"):
             if part == "..":
                 if not parts:
-                    raise LinkError(
-                        f"cannot import '{specifier}': it climbs out of the module graph", specifier
-                    )
+                    raise LinkError(specifier, "it climbs out of the module graph")
                 parts.pop()
             elif part != ".":
                 parts.append(part)
         name = "./" + "/".join(parts)
         if name not in self.modules:
-            raise LinkError(f"cannot import '{specifier}': no module '{name}' was given", specifier)
+            raise LinkError(specifier, f"no module '{name}' was given")
         return name
 
     def _folder(self, importer: str) -> list[str]:

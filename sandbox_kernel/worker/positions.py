@@ -10,6 +10,7 @@ _LINE_BREAK = re.compile(r"\r\n|[\n\r\u2028\u2029]")
 _FRAME = re.compile(
     r"^ *at (?:(?P<function>.*) \()?(?P<file>.+?):(?P<line>\d+):(?P<column>\d+)\)?$"
 )
+_SOUGHT_CHARACTERS = 200  # the beginning of a long specifier is enough to find it
 
 
 class Position(NamedTuple):
@@ -67,8 +68,10 @@ class Sources:
 
     def _find_import_in(self, filename: str, specifier: str) -> Position | None:
         text, source_column = self._texts.get(filename, ("", _same))
-        pattern = rf"(?:from|import)\s*\(?\s*(['\"]){re.escape(specifier)}\1"
-        found = re.search(pattern, text)
+        sought = re.escape(specifier) + r"\1"
+        if len(specifier) > _SOUGHT_CHARACTERS:
+            sought = re.escape(specifier[:_SOUGHT_CHARACTERS])
+        found = re.search(rf"(?:from|import)\s*(?:\(\s*)?(['\"]){sought}", text)
         if not found:
             return None
         start = found.start(1)

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from ..errors import EngineError
 from ..isolation.libc import libc
+from ..specifiers import MOST_BYTES
 from .quickjs_abi import ffi as _ffi
 
 ffi: Any = _ffi
@@ -323,14 +324,20 @@ class Context:
 
     def on_import(
         self,
-        resolve: Callable[[str, str], str],
+        resolve: Callable[[str, str, int], str],
         load: Callable[[str], Any],
     ) -> None:
-        """`resolve` names a module, `load` makes it; either may raise GuestThrew."""
+        """`resolve` names a module, `load` makes it; either may raise GuestThrew.
+
+        `resolve` gets the importer, the specifier, and its size in bytes; of a specifier that is
+        too long it gets the beginning alone.
+        """
 
         def normalize(context: Any, base: Any, name: Any, opaque: Any) -> Any:
             try:
-                found = resolve(_c_text(base), _c_text(name)).encode() + b"\0"
+                size = libc.strlen(name)
+                specifier = _c_text(name) if size <= MOST_BYTES else _c_start(name, MOST_BYTES)
+                found = resolve(_c_text(base), specifier, size).encode() + b"\0"
             except GuestThrew as thrown:
                 C.JS_Throw(context, thrown.value)
                 return ffi.NULL
@@ -459,3 +466,8 @@ def _die(*failure: Any) -> NoReturn:
 
 def _c_text(pointer: Any) -> str:
     return ffi.string(pointer).decode("utf-8", "surrogatepass")  # type: ignore[no-any-return]  # cffi is untyped
+
+
+def _c_start(pointer: Any, size: int) -> str:
+    """The text of the first bytes; they may end within a character."""
+    return ffi.string(pointer, size).decode("utf-8", "replace")  # type: ignore[no-any-return]  # cffi is untyped

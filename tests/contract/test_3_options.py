@@ -52,6 +52,30 @@ def test_3_a_bad_option_raises_at_once_and_names_the_offender(
     assert isinstance(caught.value, TypeError)
 
 
+@pytest.mark.parametrize(
+    ("key", "size"),
+    [("a" * 4097, "4,097"), ("é" * 2**20, "2,097,152"), ("./" + "a" * 4095, "4,097")],
+)
+@pytest.mark.parametrize("option", ["imports", "modules"])
+def test_3_a_specifier_longer_than_any_that_can_be_imported_raises_at_once(
+    option: str, key: str, size: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        run_code("export default 1", {option: {key: {} if option == "imports" else ""}})
+    assert caught.value.option == option
+    assert str(caught.value) == (
+        f"{option} key '{key[:60]}…' has {size} bytes; a specifier may have at most 4,096"
+    )
+
+
+@pytest.mark.parametrize(
+    "option", [{"imports": {"\ud800": {"f": 1}}}, {"modules": {"./\ud800": ""}}]
+)
+def test_3_half_of_a_surrogate_pair_is_not_a_specifier(option: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="half of a surrogate pair"):
+        run_code("export default 1", option)
+
+
 def test_3_a_source_that_is_no_text_raises_at_once() -> None:
     with pytest.raises(TypeError, match="source must be a string, not bytes"):
         run_code(b"export default 1")  # type: ignore[arg-type]  # which is what must fail
