@@ -16,8 +16,9 @@ from .imports import Imports
 from .last import show_last
 from .markup import first_markup
 from .module_names import is_type_only
-from .repair import Shadow, repaired, with_arrows, with_bodies
+from .repair import repaired
 from .rewrite import Rewriter
+from .shadow import Shadow, with_arrows, with_bodies
 from .typereader import calls_with_types
 
 _CONTAINERS = frozenset(
@@ -76,7 +77,7 @@ def _read(data: bytes) -> _Reading:
         root = grammar().parse(shadow.data)
         found = grammar().find(root)
     if headless := _without_body(found):
-        shadow = shadow._replace(data=with_bodies(shadow.data, headless))
+        shadow = with_bodies(shadow, headless)
         root = grammar().parse(shadow.data)
         found = grammar().find(root)
     if annotated := annotated_groups(found):

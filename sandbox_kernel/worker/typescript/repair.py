@@ -10,11 +10,8 @@ is never what the engine compiles.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from tree_sitter import Node
-
 from .blank import Span
+from .shadow import Shadow
 from .tokens import Token, Tokenizer, ends_arguments
 from .typereader import TypeReader
 
@@ -390,48 +387,7 @@ _VISITS = {
 }
 
 
-class Shadow(NamedTuple):
-    """What is parsed instead of a source that could not be read."""
-
-    data: bytes
-    forced: list[Span]
-    """To be blanked whatever the tree says."""
-    gaps: list[int]
-    """Where that leaves a gap between two statements or members."""
-    clauses: list[Span]
-    """Braces of imports and exports: whatever the tree says, no assertion is in them."""
-
-
 def repaired(data: bytes) -> Shadow:
     """The shadow of a source that could not be read."""
     repair = Repair(data)
     return Shadow(repair.run(), repair.forced, repair.gaps, repair.clauses)
-
-
-def with_bodies(shadow: bytes, headless: list[Node]) -> bytes:
-    """`namespace A` and its body on the next line: the grammar wants them on one."""
-    result = bytearray(shadow)
-    for node in headless:
-        at = node.end_byte
-        while at < len(result) and result[at] in b" \t\r\n":
-            at += 1
-        if result[at : at + 1] == b"{":
-            result[node.end_byte : at] = b" " * (at - node.end_byte)
-    return bytes(result)
-
-
-def with_arrows(shadow: Shadow, enclosing: list[Node]) -> Shadow:
-    """`(a ? (b): T => c : d)`: the grammar takes `b` for the first choice and `d` for a type."""
-    data, forced = bytearray(shadow.data), list(shadow.forced)
-    for node in enclosing:
-        choice = node.named_child(0)
-        arrow = choice.child_by_field_name("alternative") if choice else None
-        colon = arrow.prev_sibling if arrow and arrow.type == "arrow_function" else None
-        if arrow is None or colon is None or colon.type != ":":
-            continue
-        sign = next((child for child in arrow.children if child.type == "=>"), None)
-        if sign is not None:
-            span = colon.start_byte, sign.start_byte
-            data[span[0] : span[1]] = b" " * (span[1] - span[0])
-            forced.append(span)
-    return shadow._replace(data=bytes(data), forced=forced)
