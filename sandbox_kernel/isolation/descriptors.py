@@ -25,7 +25,7 @@ def close_above(last_kept: int) -> None:
 
 def close_range(start: int, end: int) -> Step:
     """`end` stays open."""
-    return Step(f"closing the descriptors {start} to {end - 1}", os.closerange, (start, end))
+    return Step(f"closing descriptors {start} to {end - 1}", os.closerange, (start, end))
 
 
 def close_all_but(kept: int, end: int) -> tuple[Step, Step]:

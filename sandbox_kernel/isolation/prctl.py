@@ -13,23 +13,23 @@ _INSTRUCTION_BYTES = 8
 
 
 def no_new_privileges() -> Step:
-    """No program that it starts has more rights; without this, filters are for root alone."""
-    return _step("no-new-privileges", _SET_NO_NEW_PRIVS, 1)
+    """No program that it starts has more rights. A process needs this to install a filter."""
+    return _step("setting no-new-privileges", _SET_NO_NEW_PRIVS, 1)
 
 
 def signal_at_parents_death(signal: int) -> Step:
-    """0 for none. A parent that has died already is not noticed: `has_parent` is."""
-    return _step("the signal at the parent's death", _SET_PDEATHSIG, signal)
+    """0 for none. It does not notice a parent that is already dead; `has_parent` does."""
+    return _step("asking for a signal at the parent's death", _SET_PDEATHSIG, signal)
 
 
 def has_parent(pid: int) -> Step:
-    """Refused if the parent has died meanwhile."""
-    return Step("going on without the parent", os.getppid, (), pid)
+    """Fails if the parent has died meanwhile."""
+    return Step("checking the parent process", os.getppid, (), pid)
 
 
 def not_dumpable() -> Step:
     """No other process of the same user may read its memory."""
-    return _step("not being dumpable", _SET_DUMPABLE, 0)
+    return _step("becoming undumpable", _SET_DUMPABLE, 0)
 
 
 def filter_system_calls(program: bytes) -> Step:
@@ -39,7 +39,7 @@ def filter_system_calls(program: bytes) -> Step:
     ffi.memmove(code, program, len(program))
     header = ffi.new("struct sock_fprog *", (count, code))
     address = int(ffi.cast("unsigned long", header))
-    step = _step("the system-call filter", _SET_SECCOMP, _SECCOMP_MODE_FILTER, address)
+    step = _step("installing the system-call filter", _SET_SECCOMP, _SECCOMP_MODE_FILTER, address)
     return step._replace(memory=(header, code))
 
 

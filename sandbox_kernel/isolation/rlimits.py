@@ -9,9 +9,9 @@ from .steps import Step
 
 def at_most(resource: int, most: int) -> Step:
     """Neither the limit nor what it may be raised to is more."""
-    return Step(f"limit {resource}", setrlimit, (resource, (most, most)))
+    return Step(f"setting limit {resource}", setrlimit, (resource, (most, most)))
 
 
 def processor_seconds(seconds: int) -> Step:
     """After these, SIGXCPU says why the process ends; after one more it is killed."""
-    return Step("the limit of processor time", setrlimit, (RLIMIT_CPU, (seconds, seconds + 1)))
+    return Step("limiting processor time", setrlimit, (RLIMIT_CPU, (seconds, seconds + 1)))

@@ -1,6 +1,6 @@
-"""Lockdown as a list of steps, which are laid out once and taken in every process that is forked.
+"""Lockdown as a list of steps, laid out once and taken in every process that is forked.
 
-What a fork is the first to make costs it more than it would cost the process it was forked from.
+They are laid out before the fork, because whatever a fork makes for itself costs it page faults.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .libc import ffi
 class Step(NamedTuple):
     """A call, and what it returns if the system agrees."""
 
-    what: str
+    what: str  # it does, such as "closing descriptor 3"
     function: Callable[..., Any]
     args: tuple[Any, ...]
     expected: Any = None
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 
 def take(steps: Iterable[Step]) -> None:
-    """Takes all of them, in order, or raises at the first that is refused."""
+    """Takes all of them, in order, or raises at the first that fails."""
     for step in steps:
         if step.function(*step.args) != step.expected:
-            raise IsolationError(f"{step.what} was refused (errno {ffi.errno})")
+            raise IsolationError(f"{step.what} failed (errno {ffi.errno})")

@@ -70,7 +70,7 @@ class Lockdown:
             self._rest.append(prctl.filter_system_calls(filter_program(os.uname().machine)))
 
     def begin(self) -> None:
-        """In the zygote, and so for its workers too; raises IsolationError if a step is refused."""
+        """In the zygote, and so for its workers too; raises IsolationError if a step fails."""
         take(self._first)
 
     def complete(self, *, for_real: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""Steps are taken in order, and the first one that is refused ends them."""
+"""Steps are taken in order, and the first one that fails ends them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def in_a_fork(check: Callable[[], bool]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def test_a_refused_step_is_named_and_nothing_is_taken_after_it() -> None:
+def test_a_step_that_fails_is_named_and_nothing_is_taken_after_it() -> None:
     taken: list[int] = []
     steps = [
         Step("the first", taken.append, (1,)),
         Step("the second", lambda: -1, (), 0),
         Step("the third", taken.append, (3,)),
     ]
-    with pytest.raises(IsolationError, match="the second was refused"):
+    with pytest.raises(IsolationError, match="the second failed"):
         take(steps)
     assert taken == [1]
 
@@ -85,7 +85,7 @@ def test_inherited_descriptors_are_closed_and_those_below_are_kept() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
 def test_a_parent_that_has_died_is_noticed() -> None:
     take([prctl.has_parent(os.getppid())])
-    with pytest.raises(IsolationError, match="without the parent"):
+    with pytest.raises(IsolationError, match="checking the parent process failed"):
         take([prctl.has_parent(os.getppid() + 1)])
 
 
