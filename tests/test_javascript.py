@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from sandbox_kernel.notebook.view import widget
-from sandbox_kernel.worker import realm
+from sandbox_kernel.worker.entry import BOOTSTRAP
 from tests.node.packages import NODE, installed
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +60,7 @@ def parts(folder: str, names: Sequence[str]) -> list[Path]:
 
 PROGRAMS = {
     "worker": Program(
-        parts("worker/bootstrap", realm._BOOTSTRAP),
+        parts("worker/bootstrap", BOOTSTRAP),
         "esnext",
         "(/** @param {Native} native */ function (native) { 'use strict';",
         "})",

@@ -36,7 +36,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "execution": SEAM,
     "isolation": {"errors"},
     "worker": {"wire", "errors", "specifiers", "isolation"},
-    "engine": SEAM,
+    "engine": SEAM | {"isolation"},
     "permissions": SEAM,
     "capabilities": SEAM | {"isolation", "permissions"},
     "sessions": DATA | {"isolation"},

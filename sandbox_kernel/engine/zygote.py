@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ..isolation.bpf import AUDIT_NUMBERS
 from ..wire import control
 from .spawn import Spawned
 from .worker import Worker
@@ -21,7 +22,7 @@ from .worker import Worker
 @cache
 def filters_system_calls() -> bool:
     """Whether workers have a filter of ours on this system; a run is not even sent to others."""
-    return sys.platform == "linux" and os.uname().machine in ("x86_64", "aarch64")
+    return sys.platform == "linux" and os.uname().machine in AUDIT_NUMBERS
 
 
 class ZygoteProcess:

@@ -6,14 +6,14 @@ from os.path import dirname, join
 
 from .quickjs import Compiler, Context, Value
 
-_BOOTSTRAP = (
+BOOTSTRAP = (
     "harden", "stacks", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "entry",
 )  # fmt: skip
 
 
 def compile_bootstrap(compiler: Compiler) -> bytes:
     """Done in the zygote."""
-    body = "\n".join(_script(name) for name in _BOOTSTRAP)
+    body = "\n".join(_script(name) for name in BOOTSTRAP)
     text = f"(function (native) {{ 'use strict';\n{body}\n}})"
     return compiler.compile(text.encode(), "<host>", module=False, private=True)
 
