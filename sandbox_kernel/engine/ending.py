@@ -48,7 +48,7 @@ def died(record: Record | None, *, cut_short: bool, memory_limit: int, cpu_secon
     """The worker ended without a result: its exit status and its last bytes have to tell."""
     status = record.status if record else 0
     number, code = status & 0x7F, status >> 8
-    near_limit = record is not None and record.peak_kilobytes * 1024 > memory_limit * _NEAR_LIMIT
+    near_limit = record is not None and record.kilobytes * 1024 > memory_limit * _NEAR_LIMIT
     if number == signal.SIGXCPU:
         return terminated(f"safety cap: more than {cpu_seconds} s of processor time")
     if code == messages.EXIT_MEMORY or (number in _ENGINE_DEATHS and near_limit):

@@ -28,14 +28,17 @@ _prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
 class Worker:
     """Made when the zygote says that it forked; `kill` works on whatever the process is doing."""
 
-    def __init__(self, connection: socket.socket, pid: int, pidfd: int | None) -> None:
+    def __init__(
+        self, connection: socket.socket, pid: int, pidfd: int | None, born_with: int = 0
+    ) -> None:
+        """`born_with` are bytes mapped at its birth; it may have grown before we can look."""
         self.socket = connection
         self.descriptor = connection.fileno()  # event loops look sockets up by their lengthy repr
         self.pid = pid
         self._pidfd = pidfd
         self._lock = threading.Lock()
         self._status_descriptor = _open(f"/proc/{pid}/status")  # kept: a run's end waits for it
-        self._born_with = self._mapped_at_peak()
+        self._born_with = born_with or self._mapped_at_peak()
         self._exit: Record | None = None
         self._killed = False
         self._on_exit: Callable[[Record], None] | None = None
@@ -45,7 +48,7 @@ class Worker:
         try:
             self.socket.send(_WAKE)
         except OSError:
-            pass  # whoever sends the job will learn why
+            pass  # whoever sends the order will learn why
 
     def kill(self) -> None:
         with self._lock:

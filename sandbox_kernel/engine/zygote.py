@@ -91,7 +91,7 @@ class ZygoteProcess:
         for level, kind, payload in ancillary:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 pidfd = array.array("i", payload)[0]
-        worker = Worker(connection, record.pid, pidfd)
+        worker = Worker(connection, record.pid, pidfd, record.kilobytes * 1024)
         self._workers[record.pid] = worker
         self._on_worker(worker)
 

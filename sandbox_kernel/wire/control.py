@@ -12,12 +12,16 @@ pack = _LAYOUT.pack  # the fields of a Record
 
 
 class Record(NamedTuple):
-    """FORKED comes with a pidfd; EXITED says how a worker ended; FAILED why there is none."""
+    """FORKED comes with a pidfd; EXITED says how a worker ended; FAILED why there is none.
+
+    `kilobytes` are those that a forked worker was born with, mapped, or 0 if nothing tells; and
+    those that were resident at the peak of one that exited, beyond its zygote's.
+    """
 
     kind: int
     pid: int
     status: int
-    peak_kilobytes: int
+    kilobytes: int
 
     @classmethod
     def unpack(cls, data: bytes) -> Record:

@@ -63,6 +63,7 @@ class Zygote:
         warm()
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._born_with = _peak_kilobytes()
+        self._statm = _open_statm()
 
     def serve(self) -> None:
         wake, waker = socket.socketpair()
@@ -110,11 +111,12 @@ class Zygote:
     def _fork(self, descriptor: int) -> None:
         self._forks += 1
         self._life.connect(descriptor)
+        mapped = self._mapped_kilobytes()
         pid = os.fork()
         if not pid:
             self._be_worker()
         self._life.disconnect()
-        record = control.pack(control.FORKED, pid, 0, 0)
+        record = control.pack(control.FORKED, pid, 0, mapped)
         if not _HAS_PIDFD:
             self._host.sendall(record)
             return
@@ -122,6 +124,13 @@ class Zygote:
         right = pidfd.to_bytes(4, sys.byteorder)
         self._host.sendmsg([record], [(_SOCKET, _RIGHTS, right)])
         os.close(pidfd)
+
+    def _mapped_kilobytes(self) -> int:
+        """What a fork begins with; 0 where the system does not tell."""
+        if self._statm is None:
+            return 0
+        pages = int(os.pread(self._statm, 64, 0).split()[0])
+        return pages * resource.getpagesize() // 1024
 
     def _reap(self) -> None:
         while True:
@@ -150,6 +159,13 @@ class Zygote:
         if self._rehearsal:
             with suppress(Exception):
                 self._rehearsal.rehearse_the_run()
+
+
+def _open_statm() -> int | None:
+    try:
+        return os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
 
 
 def _peak_kilobytes() -> int:
