@@ -121,11 +121,14 @@ class JSSet(MutableSet[Any]):
 
     def __init__(self, members: Iterable[Any] = ()) -> None:
         self._members: dict[object, Any] = {}
-        for member in members:
-            self.add(member)
+        self.update(members)
 
     def add(self, value: Any) -> None:
         self._members.setdefault(_same_value_zero(value), value)
+
+    def update(self, members: Iterable[Any]) -> None:
+        for member in members:
+            self.add(member)
 
     def discard(self, value: Any) -> None:
         self._members.pop(_same_value_zero(value), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,7 +21,16 @@ from ..wire import messages
 from ..wire.control import Record
 from ..wire.frame import Buffer, Frame, pack
 from ..wire.order import Order
-from ..wire.values import decode, decode_lines, encode, weight
+from ..wire.values import (
+    LARGE,
+    decode,
+    decode_in_steps,
+    decode_lines,
+    decode_lines_in_steps,
+    encode,
+    weight,
+    weight_of_lines,
+)
 from . import ending
 from .calls import Calls, complain
 from .guests import Guests
@@ -32,9 +41,11 @@ from .sinks import Sinks
 from .state import MAY_SAY, Lifecycle, State
 from .worker import Worker, address_space
 
-_LINE_BYTES = 128  # that a report or log of its own takes beside its value
-
 inside_a_run = contextvars.ContextVar("inside_a_run", default=False)
+
+
+class OverBudget(Exception):
+    """The guest has reached a safety cap; the message says which."""
 
 
 class Conversation:
@@ -111,53 +122,96 @@ class Conversation:
 
     # -- hearing
 
-    def hear(self, frame: Frame) -> None:
-        size = weight(frame.text, frame.attachments)
-        if frame.kind == messages.SAID:
-            size += _LINE_BYTES * bytes(frame.text).count(b"\n")
-        cap = self._settings.output_bytes
-        if self._output + self._calls.weight + size > cap:
-            self._stop_at(f"more than {spell_size(cap)} of output")
-            return
+    def hear(self, frame: Frame) -> Iterator[None] | None:
+        """A long message is decoded in steps, which are returned."""
         state = self._life.state
         if state is State.FINISHING:
-            return
+            return None
         if frame.kind not in MAY_SAY[state]:
             raise ProtocolError(f"a message of kind {frame.kind} while {state.value}")
-        if frame.kind not in (messages.CALL, messages.CALLS):
-            self._output += size  # arguments are gone when their call is
-        self._HANDLERS[frame.kind](self, frame, size)
+        if len(frame.text) > LARGE:
+            return self._hear_in_steps(frame)
+        if frame.kind == messages.SAID:
+            self._said(frame)
+            return None
+        size = weight(frame.text, frame.attachments)
+        self._charge(size)
+        if frame.kind == messages.READY:
+            self._ready(frame)
+        elif frame.kind == messages.FAILED:
+            self._failed(frame)
+        else:
+            borrower, ordered = self._reading(frame.kind)
+            value = decode(frame.text, frame.attachments, borrower, ordered=ordered)
+            self._HANDLERS[frame.kind](self, frame, value, size)
+        return None
 
-    def _decode(self, frame: Frame) -> Any:
-        return decode(frame.text, frame.attachments, self._guests)
+    def _hear_in_steps(self, frame: Frame) -> Iterator[None]:
+        if frame.kind == messages.SAID:
+            return self._said_in_steps(bytes(frame.text))
+        if frame.kind not in self._HANDLERS:
+            raise ProtocolError(f"a message of kind {frame.kind} with {len(frame.text)} bytes")
+        return self._value_in_steps(frame)
 
-    def _ready(self, frame: Frame, _size: int) -> None:
+    def _value_in_steps(self, frame: Frame) -> Iterator[None]:
+        before = self._output
+        self._charge(weight(b"", frame.attachments))
+        borrower, ordered = self._reading(frame.kind)
+        value = yield from decode_in_steps(
+            bytes(frame.text), frame.attachments, borrower, self._charge, ordered=ordered
+        )
+        self._HANDLERS[frame.kind](self, frame, value, self._output - before)
+
+    def _reading(self, kind: int) -> tuple[Guests | None, bool]:
+        """Who lends functions and promises that are in a value, and whether Sets keep order."""
+        if kind == messages.LOG:
+            return None, True
+        return self._guests, kind == messages.FINISHED and self._order.interactive
+
+    def _charge(self, size: int) -> None:
+        """Before anything of that size is made."""
+        cap = self._settings.output_bytes
+        if self._output + self._calls.weight + size > cap:
+            raise OverBudget(f"more than {spell_size(cap)} of output")
+        self._output += size
+
+    def _ready(self, frame: Frame) -> None:
         if frame.b != messages.VERSION or frame.a not in messages.ISOLATION_NAMES:
             raise ProtocolError("a worker of another version")
         if frame.a < self._isolation:
             raise ProtocolError("a worker that is not isolated as required")
         self._life.move(State.RUNNING)
 
-    def _said(self, frame: Frame, _size: int) -> None:
+    def _said(self, frame: Frame) -> None:
+        self._charge(weight_of_lines(frame.text))
         for letter, value in decode_lines(frame.text, self._borrower_for):
-            if letter == "R":
-                self._report(value)
-            elif letter == "L":
-                self._log(value)
-            else:
-                raise ProtocolError("a line that is neither report nor log")
+            self._say(letter, value)
             if self.ended:
                 return
+
+    def _said_in_steps(self, text: bytes) -> Iterator[None]:
+        for said in decode_lines_in_steps(text, self._borrower_for, self._charge):
+            if said is not None:
+                self._say(*said)
+            yield
+
+    def _say(self, letter: str, value: Any) -> None:
+        if letter == "R":
+            self._report(value)
+        elif letter == "L":
+            self._log(value)
+        else:
+            raise ProtocolError("a line that is neither report nor log")
 
     def _borrower_for(self, letter: str) -> Guests | None:
         """Logs describe functions and promises; only reports may lend them."""
         return self._guests if letter == "R" else None
 
-    def _said_report(self, frame: Frame, _size: int) -> None:
-        self._report(self._decode(frame))
+    def _said_report(self, _frame: Frame, value: Any, _size: int) -> None:
+        self._report(value)
 
-    def _said_log(self, frame: Frame, _size: int) -> None:
-        self._log(decode(frame.text, frame.attachments, None, ordered=True))
+    def _said_log(self, _frame: Frame, value: Any, _size: int) -> None:
+        self._log(value)
 
     def _log(self, entry: Any) -> None:
         log = log_of(entry)
@@ -173,23 +227,25 @@ class Conversation:
         self._sinks.give(value)
         self._check_in_flight()
 
-    def _called(self, frame: Frame, size: int) -> None:
-        self._calls.make(frame.a, frame.b, self._decode(frame), size)
+    def _called(self, frame: Frame, args: Any, size: int) -> None:
+        self._output -= size  # arguments are gone when their call is
+        self._calls.make(frame.a, frame.b, args, size)
         self._check_in_flight()
 
-    def _called_many(self, frame: Frame, size: int) -> None:
-        self._calls.make_all(self._decode(frame), size)
+    def _called_many(self, _frame: Frame, calls: Any, size: int) -> None:
+        self._output -= size
+        self._calls.make_all(calls, size)
         self._check_in_flight()
 
-    def _answered(self, frame: Frame, _size: int) -> None:
+    def _answered(self, frame: Frame, value: Any, _size: int) -> None:
         future = self._guests.waiting_for(frame.kind, frame.a)
-        self._guests.settle(frame.kind, future, self._decode(frame))
+        self._guests.settle(frame.kind, future, value)
 
     def _check_in_flight(self) -> None:
         cap = self._settings.calls_in_flight
         sinks = self._sinks.in_flight if self._sinks is not None else 0
         if self._calls.in_flight + sinks > cap:
-            self._stop_at(f"more than {cap} calls in flight")
+            raise OverBudget(f"more than {cap} calls in flight")
 
     # -- answering
 
@@ -224,7 +280,7 @@ class Conversation:
         line = self._line
         if line is not None:
             line.kill()
-        if line is None or blocked or not self.loop.is_running():
+        if line is None or line.is_working or blocked or not self.loop.is_running():
             # Nobody reads now. A guest that waits for a synchronous bridge has said all it could.
             self._end(ending.terminated(reason))
 
@@ -232,17 +288,15 @@ class Conversation:
         line = self._line
         return None if line is None or self.ended else line.memory_used_bytes()
 
-    def _finished(self, frame: Frame, _size: int) -> None:
+    def _finished(self, frame: Frame, value: Any, _size: int) -> None:
         self._life.move(State.FINISHING)
         used, limit = self._peak(frame), self._order.memory_limit
         if used is not None and used > limit:
             self._end(ending.out_of_memory(limit, used))
-            return
-        ordered = self._order.interactive
-        value = decode(frame.text, frame.attachments, self._guests, ordered=ordered)
-        self._end_after_sinks(Outcome("success", value, None, used))
+        else:
+            self._end_after_sinks(Outcome("success", value, None, used))
 
-    def _failed(self, frame: Frame, _size: int) -> None:
+    def _failed(self, frame: Frame) -> None:
         self._life.move(State.FINISHING)
         used, limit = self._peak(frame), self._order.memory_limit
         self._end_after_sinks(ending.failed(*failure_of(frame.text), used, limit))
@@ -260,6 +314,9 @@ class Conversation:
             self._sinks.when_finished(partial(self._end, outcome))
 
     def broken(self, error: Exception) -> None:
+        if isinstance(error, OverBudget):
+            self._stop_at(str(error))
+            return
         if isinstance(error, ProtocolError):
             self._end(ending.crashed(f"the worker broke the protocol: {error}"))
             return
@@ -328,9 +385,7 @@ class Conversation:
         if line is not None:
             line.close()
 
-    _HANDLERS: ClassVar[dict[int, Callable[[Conversation, Frame, int], None]]] = {
-        messages.READY: _ready,
-        messages.SAID: _said,
+    _HANDLERS: ClassVar[dict[int, Callable[[Conversation, Frame, Any, int], None]]] = {
         messages.REPORT: _said_report,
         messages.LOG: _said_log,
         messages.CALL: _called,
@@ -340,5 +395,4 @@ class Conversation:
         messages.RESOLVED: _answered,
         messages.REJECTED: _answered,
         messages.FINISHED: _finished,
-        messages.FAILED: _failed,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Protocol
 
@@ -47,8 +47,11 @@ class Party(Protocol):
     def stopping(self) -> bool:
         """It killed the worker itself, and need not be told how that ended."""
 
-    def hear(self, frame: Frame) -> None:
-        """May raise ProtocolError, or anything else, which then goes to `broken`."""
+    def hear(self, frame: Frame) -> Iterator[None] | None:
+        """What is left to do, step by step, if that takes longer than a message should.
+
+        It may raise ProtocolError, or anything else, which then goes to `broken`.
+        """
 
     def broken(self, error: Exception) -> None:
         """What came could not be understood."""
@@ -70,6 +73,9 @@ class Pace(Protocol):
 class Line:
     """Made when a worker is there; lives on the run's loop."""
 
+    _context: contextvars.Context
+    _pace: Pace
+
     def __init__(
         self, loop: asyncio.AbstractEventLoop, peer: Peer, party: Party, settings: Settings
     ) -> None:
@@ -79,6 +85,7 @@ class Line:
         self._reader = FrameReader(settings.message_bytes)
         self._outbox = Outbox(loop, peer.socket, settings.output_bytes, party.overflowed)
         self._largest_received = 0
+        self._work: Iterator[None] | None = None  # that takes several turns of the loop
         self._gone = False
 
     def read_ready(self, expected: bytes) -> bool | None:
@@ -96,15 +103,20 @@ class Line:
             return True
         if said:
             self._reader.room()[: len(said)] = said
-            self._take(len(said))
+            self._take(self._reader.feed(len(said)))
         return None if said else False
 
     def listen(self, context: contextvars.Context, pace: Pace) -> None:
-        self._loop.add_reader(self._peer.descriptor, context.run, self._on_readable, pace)
+        self._context, self._pace = context, pace
+        self._listen()
 
-    def _on_readable(self, pace: Pace) -> None:
+    def _listen(self) -> None:
+        self._loop.add_reader(self._peer.descriptor, self._context.run, self._on_readable)
+
+    def _on_readable(self) -> None:
+        pace = self._pace
         enough, begun = monotonic() + _SECONDS_PER_TURN, pace.begun
-        while not self._party.ended:
+        while not self._party.ended and self._work is None:
             try:
                 count = self._peer.socket.recv_into(self._reader.room())
             except BlockingIOError:
@@ -116,19 +128,48 @@ class Line:
             if not count:
                 self._end_of_stream()
                 return
-            self._take(count)
+            self._take(self._reader.feed(count))
             if monotonic() > enough or pace.begun != begun:
                 return  # the guest has use for first answers while later calls are made
 
-    def _take(self, count: int) -> None:
+    def _take(self, frames: Iterator[Frame]) -> None:
+        """Until one of them takes several turns of the loop; nothing is received meanwhile."""
         try:
-            for frame in self._reader.feed(count):
+            for frame in frames:
                 self._largest_received = max(self._largest_received, size_of(frame))
-                self._party.hear(frame)
+                work = self._party.hear(frame)
                 if self._party.ended:
+                    return
+                if work is not None:
+                    self._pause(work, frames)
                     return
         except Exception as error:
             self._party.broken(error)
+
+    def _pause(self, work: Iterator[None], frames: Iterator[Frame]) -> None:
+        self._work = work
+        self._loop.remove_reader(self._peer.descriptor)
+        self._loop.call_soon(self._go_on, frames)
+
+    def _go_on(self, frames: Iterator[Frame]) -> None:
+        """The next steps of the work at hand, and what came behind it once that is done."""
+        if self._party.ended or self._work is None:
+            self._work = None
+            return
+        enough = monotonic() + _SECONDS_PER_TURN
+        try:
+            for _ in self._work:
+                if monotonic() > enough:
+                    self._loop.call_soon(self._go_on, frames)
+                    return
+        except Exception as error:
+            self._work = None
+            self._party.broken(error)
+            return
+        self._work = None
+        self._take(frames)
+        if self._work is None and not self._party.ended:
+            self._listen()
 
     def _end_of_stream(self) -> None:
         self._loop.remove_reader(self._peer.descriptor)
@@ -165,11 +206,17 @@ class Line:
         copies = memory_of_messages(self._outbox.largest, self._largest_received)
         return max(0, growth - copies) or None
 
+    @property
+    def is_working(self) -> bool:
+        """Whether it is busy with a long message, and does not read."""
+        return self._work is not None
+
     def kill(self) -> None:
         self._peer.kill()
 
     def hang_up(self) -> None:
-        """Nothing is sent any more."""
+        """Nothing is sent any more, and nothing is heard."""
+        self._work = None
         self._outbox.close()
 
     def close(self) -> None:

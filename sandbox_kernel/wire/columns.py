@@ -19,7 +19,6 @@ made beyond what is spelled out, and is known before anything is decoded.
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -37,54 +36,47 @@ from .scalars import (
     index_below,
     take_attachment,
 )
+from .slices import BATCH, Steps, in_batches
 
-_UNIT = 30  # bytes
-# What one of each takes in such units, beyond its text; bootstrap/columns.js has the same.
+# What one of each takes beyond its text, in units of `weight.UNIT`; bootstrap/columns.js has the same.
 _UNDEFINED, _FLOAT, _DATE, _OBJECT, _ARRAY, _SET, _MEMBER, _MAP, _ENTRY = 1, 1, 2, 8, 3, 8, 3, 8, 4
 _NUMBER = re.compile("[0-9]{1,10}")
-_DECLARED = re.compile(rb"C([0-9]{1,10})\[")
-_DECLARED_ON_A_LINE = re.compile(rb"^[RL]C([0-9]{1,10})\[", re.M)
 LINES = ("R", "L")  # the letters before a value on a line
 
 
-def swelling(text: bytes) -> int:
-    """About how many bytes columns take beyond their text; they may stand on lines, too."""
-    if alone := _DECLARED.match(text):
-        return _UNIT * int(alone[1])
-    if b"\n" not in text or b"C" not in text:
-        return 0
-    return _UNIT * sum(map(int, _DECLARED_ON_A_LINE.findall(text)))
+def declared_size(text: str) -> int:
+    """The number before the columns: how much they say that they make."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("columns that do not say how much they make")
+    return int(text)
 
 
-def decode_columns(text: str, attachments: Sequence[Buffer], ordered: bool) -> Any:
+def decode_columns(
+    may_make: int, table: list[list[Any]], attachments: Sequence[Buffer], ordered: bool
+) -> Steps:
     """The one value of the first column. Raises ValueError and its like for anything else.
 
     `ordered` keeps the order of Sets, which Python's do not.
     """
-    declared, columns = text[: text.index("[")], text[text.index("[") :]
-    if not _NUMBER.fullmatch(declared):
-        raise ValueError("columns that do not say how much they make")
-    return _Reader(int(declared), json.loads(columns), attachments, ordered).value
+    return _Reader(may_make, attachments, ordered).value(table)
 
 
 class _Reader:
-    def __init__(
-        self,
-        may_make: int,
-        table: list[list[Any]],
-        attachments: Sequence[Buffer],
-        ordered: bool,
-    ) -> None:
+    def __init__(self, may_make: int, attachments: Sequence[Buffer], ordered: bool) -> None:
         self._may_make = may_make
         self._attachments: list[Buffer | None] = list(attachments)
         self._ordered = ordered
-        self._columns: list[list[Any] | None] = [None] * len(table)
+        self._columns: list[list[Any] | None] = []
+
+    def value(self, table: list[list[Any]]) -> Steps:
+        self._columns = [None] * len(table)
         for at in reversed(range(len(table))):
             tag, *rest = table[at]
-            values = _READERS[tag](self, *rest)
+            values = yield from _READERS[tag](self, *rest)
             table[at] = _READ
             self._columns[at] = values
-        (self.value,) = self._take(0)
+        (value,) = self._take(0)
+        return value
 
     def _take(self, number: int) -> list[Any]:
         """A column that came after this one, which nobody else may have."""
@@ -101,91 +93,98 @@ class _Reader:
         self._may_make -= count * cost
         return count
 
-    def _values(self, values: list[Any]) -> list[Any]:
+    def _values(self, values: list[Any]) -> Steps:
         if type(values) is not list:
-            raise ValueError("values that are no list")
+            raise ValueError("a column without a list of values")
         return values
+        yield
 
-    def _undefined(self, count: int) -> list[Any]:
+    def _undefined(self, count: int) -> Steps:
         return [undefined] * self._make(count, _UNDEFINED)
+        yield
 
-    def _numbers(self, texts: list[str]) -> list[Any]:
-        return list(map(float, texts))
+    def _numbers(self, texts: list[str]) -> Steps:
+        return _converted(texts, lambda some: map(float, some))
 
-    def _floats(self, index: int) -> list[Any]:
+    def _floats(self, index: int) -> Steps:
         data = take_attachment(self._attachments, index)
         self._make(len(data) // 8, _FLOAT)
         floats = array("d")
         floats.frombytes(data)
-        return [
-            int(x)
-            if x.is_integer() and abs(x) <= MAX_SAFE_INTEGER and (x or str(x) == "0.0")
-            else x
-            for x in floats
-        ]
+        return _converted(floats, _exact_numbers)
 
-    def _bigints(self, texts: list[str]) -> list[Any]:
-        return [BigInt(text, 16) for text in texts]
+    def _bigints(self, texts: list[str]) -> Steps:
+        return _converted(texts, lambda some: [BigInt(text, 16) for text in some])
 
-    def _dates(self, times: list[Any]) -> list[Any]:
+    def _dates(self, times: list[Any]) -> Steps:
         self._make(len(times), _DATE)
-        try:
-            return [EPOCH + MILLISECOND * time for time in times]
-        except (OverflowError, TypeError):  # beyond Python's years, or none at all
-            return list(map(date_of, times))
+        return _converted(times, _moments)
 
-    def _rows(self, names: list[str], count: int, first: int) -> list[Any]:
+    def _rows(self, names: list[str], count: int, first: int) -> Steps:
         columns = [self._take(number) for number in range(first, first + len(names))]
         if not set(map(len, columns)) <= {count}:
             raise ValueError("rows without all their values")
         blank = dict.fromkeys(_all_text(names), undefined)
-        rows = [blank.copy() for _ in range(self._make(count, _OBJECT))]
-        for name, values in zip(names, columns, strict=True):
-            for row, value in zip(rows, values, strict=True):
-                row[name] = value
+        rows: list[dict[str, Any]] = []
+        for start in range(0, self._make(count, _OBJECT), BATCH):
+            some = [blank.copy() for _ in range(min(BATCH, count - start))]
+            for name, values in zip(names, columns, strict=True):
+                for row, value in zip(some, values[start : start + BATCH], strict=True):
+                    row[name] = value
+                if len(names) > 1:
+                    yield
+            rows += some
+            yield
         return rows
 
-    def _objects(self, sizes: list[int], names: list[str], number: int) -> list[Any]:
+    def _objects(self, sizes: list[int], names: list[str], number: int) -> Steps:
         self._make(len(sizes), _OBJECT)
         return _parts(dict, _pairs(_all_text(names), self._take(number)), sizes, len(names))
 
-    def _arrays(self, sizes: list[int], number: int) -> list[Any]:
+    def _arrays(self, sizes: list[int], number: int) -> Steps:
         self._make(len(sizes), _ARRAY)
         items = self._take(number)
         return _parts(list, items, sizes, len(items))
 
-    def _sets(self, sizes: list[int], number: int) -> list[Any]:
+    def _sets(self, sizes: list[int], number: int) -> Steps:
         members = self._take(number)
         self._make(len(sizes), _SET)
         self._make(len(members), _MEMBER)
-        check_keys(members)
+        yield from _checked_keys(members)
         if self._ordered or not fit_for_sets(members, max(sizes, default=0)):
-            return _parts(JSSet, members, sizes, len(members))
-        made = _parts(set, members, sizes, len(members))
+            return (yield from _parts(JSSet, members, sizes, len(members)))
+        made = yield from _parts(set, members, sizes, len(members))
         if sum(map(len, made)) != len(members):  # 1 and true, which are one for Python
-            exact = _parts(JSSet, members, sizes, len(members))
+            exact = yield from _parts(JSSet, members, sizes, len(members))
             made = [a if len(a) == len(b) else b for a, b in zip(made, exact, strict=True)]
         return made
 
-    def _maps(self, sizes: list[int], number: int) -> list[Any]:
+    def _maps(self, sizes: list[int], number: int) -> Steps:
         keys, values = self._take(number), self._take(number + 1)
         self._make(len(sizes), _MAP)
         self._make(len(keys), _ENTRY)
-        check_keys(keys)
-        return _parts(JSMap, _pairs(keys, values), sizes, len(keys))
+        yield from _checked_keys(keys)
+        return (yield from _parts(JSMap, _pairs(keys, values), sizes, len(keys)))
 
-    def _mixture(self, choices: list[int], first: int, count: int) -> list[Any]:
+    def _mixture(self, choices: list[int], first: int, count: int) -> Steps:
         columns = [self._take(number) for number in range(first, first + self._small(count))]
         following = [iter(column).__next__ for column in columns]
         if sum(map(len, columns)) != len(choices) or min(choices, default=0) < 0:
             raise ValueError("choices that do not fit their columns")
-        return [following[choice]() for choice in choices]
 
-    def _shared(self, numbers: list[int], number: int) -> list[Any]:
+        def chosen(some: Sequence[int]) -> list[Any]:
+            try:
+                return [following[choice]() for choice in some]
+            except StopIteration:
+                raise ValueError("choices that do not fit their columns") from None
+
+        return _converted(choices, chosen)
+
+    def _shared(self, numbers: list[int], number: int) -> Steps:
         values = self._take(number)
         if min(numbers, default=0) < 0:
             raise ValueError("a value before the first")
-        return [values[number] for number in numbers]
+        return _converted(numbers, lambda some: [values[number] for number in some])
 
     def _small(self, count: int) -> int:
         if type(count) is not int or count > len(_READERS):
@@ -194,7 +193,7 @@ class _Reader:
 
 
 _READ: list[Any] = []
-_READERS: dict[str, Callable[..., list[Any]]] = {
+_READERS: dict[str, Callable[..., Steps]] = {
     "v": _Reader._values,
     "u": _Reader._undefined,
     "n": _Reader._numbers,
@@ -211,14 +210,61 @@ _READERS: dict[str, Callable[..., list[Any]]] = {
 }
 
 
-def _parts(
-    make: Callable[[Iterable[Any]], Any], items: Iterable[Any], sizes: list[int], total: int
-) -> list[Any]:
+def _converted(items: Sequence[Any], convert: Callable[[Sequence[Any]], Iterable[Any]]) -> Steps:
+    made: list[Any] = []
+    for some in in_batches(items):
+        made += convert(some)
+        yield
+    return made
+
+
+def _exact_numbers(floats: Iterable[float]) -> list[Any]:
+    """Whole numbers as int, as far as JavaScript's are exact."""
+    return [
+        int(x) if x.is_integer() and abs(x) <= MAX_SAFE_INTEGER and (x or str(x) == "0.0") else x
+        for x in floats
+    ]
+
+
+def _moments(times: Sequence[Any]) -> list[Any]:
+    try:
+        return [EPOCH + MILLISECOND * time for time in times]
+    except (OverflowError, TypeError):  # beyond Python's years, or none at all
+        return list(map(date_of, times))
+
+
+def _checked_keys(keys: Sequence[Any]) -> Steps:
+    for some in in_batches(keys):
+        check_keys(some)
+        yield
+
+
+def _parts(make: type[Any], items: Iterable[Any], sizes: list[int], total: int) -> Steps:
     """Containers of such sizes, one after the other, that take all the items."""
-    if sum(sizes) != total:
+    if sum(sizes) != total or min(sizes, default=0) < 0:
         raise ValueError("sizes that do not fit their items")
     rest = iter(items)
-    return [make(islice(rest, size)) for size in sizes]
+    made: list[Any] = []
+    work = 0
+    for size in sizes:
+        made.append(make(islice(rest, min(size, BATCH))))
+        work += size + 1
+        for taken in range(BATCH, size, BATCH):
+            yield
+            _EXTEND[make](made[-1], islice(rest, min(size - taken, BATCH)))
+        if work > BATCH:
+            work = 0
+            yield
+    return made
+
+
+_EXTEND: dict[type[Any], Callable[[Any, Iterable[Any]], None]] = {
+    list: list.extend,
+    dict: dict.update,
+    set: set.update,
+    JSSet: JSSet.update,
+    JSMap: JSMap.update,
+}
 
 
 def _pairs(keys: list[Any], values: list[Any]) -> Iterable[tuple[Any, Any]]:

@@ -1,27 +1,26 @@
-"""Values that a worker sent, as Python's: hostile input, byte for byte."""
+"""Values that a worker sent, as Python's: hostile input, byte for byte.
+
+Short messages are decoded at once. Long ones are decoded in steps, so that the host's loop goes on
+meanwhile; what they will occupy is charged slice by slice, before it is made.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from ..errors import ProtocolError
-from .columns import LINES, decode_columns, swelling
+from .columns import LINES, declared_size, decode_columns
 from .frame import Buffer
+from .slices import WINDOW, Charge, Steps, finish, parse
 from .table import Borrower, decode_table
+from .weight import weight_of_lines, weight_of_text
 
-
-def weight(text: Buffer, attachments: Sequence[Buffer]) -> int:
-    """About what a message takes in memory once decoded: told without decoding it."""
-    raw = text if type(text) is bytes else bytes(text)
-    containers = raw.count(b"[") + 2 * raw.count(b"{")
-    size = 128 + len(raw) + 64 * containers + 40 * raw.count(b",") + swelling(raw)
-    if not raw.isascii():
-        size += 3 * len(raw)
-    return size + sum(map(len, attachments)) + 200 * len(attachments)
+LARGE = WINDOW  # bytes of text from which on a message is decoded in steps
+_LONGEST_HEAD = 12  # bytes of the number before columns
 
 
 def decode_lines(
@@ -31,7 +30,7 @@ def decode_lines(
     try:
         whole = str(text, "utf-8", "strict")
     except ValueError as error:
-        raise ProtocolError(f"lines that are no text: {error}") from None
+        raise ProtocolError(f"lines that are not text: {error}") from None
     *lines, last = whole.split("\n")
     if last:
         raise ProtocolError("a last line that does not end")
@@ -46,10 +45,36 @@ def decode_lines(
             yield from zip((line[0] for line in some), values, strict=True)
             continue
         for line in group:
-            letter = line[:1]
-            if letter not in LINES:
-                raise ProtocolError("a line that is neither report nor log")
+            letter = _letter(line[:1])
             yield letter, decode(line[1:], (), borrower(letter), ordered=letter == "L")
+
+
+def decode_lines_in_steps(
+    text: bytes, borrower: Callable[[str], Borrower | None], charge: Charge
+) -> Generator[tuple[str, Any] | None, None, None]:
+    """The same for a long text; None is a pause."""
+    start = 0
+    while start < len(text):
+        end = text.rfind(b"\n", start, start + LARGE) + 1
+        if end:
+            charge(weight_of_lines(text[start:end]))
+            yield from decode_lines(text[start:end], borrower)
+            yield None
+        else:
+            end = text.find(b"\n", start) + 1
+            if not end:
+                raise ProtocolError("a last line that does not end")
+            letter = _letter(chr(text[start]))
+            line, lender = text[start + 1 : end - 1], borrower(letter)
+            value = yield from decode_in_steps(line, (), lender, charge, ordered=letter == "L")
+            yield letter, value
+        start = end
+
+
+def _letter(letter: str) -> str:
+    if letter not in LINES:
+        raise ProtocolError("a line that is neither report nor log")
+    return letter
 
 
 def _plain_values(texts: str, count: int) -> list[Any]:
@@ -74,25 +99,58 @@ def decode(
     `ordered` is for values to be shown: Sets keep their order, which Python's do not.
     """
     try:
-        form, rest = _split_form(text)
-        if form == "C":
-            return decode_columns(rest, attachments, ordered)
-        parsed = json.loads(rest)
+        whole = text if isinstance(text, str) else str(text, "utf-8", "strict")
+        form = whole[:1]
         if form == "P":
-            return parsed
-        if form == "T" and isinstance(parsed, list) and parsed:
-            return decode_table(parsed, attachments, borrower, ordered)
+            return json.loads(whole[1:])
+        start = whole.find("[", 0, _LONGEST_HEAD)
+        table = json.loads(whole[start:])
+        return finish(_from_table(form, whole[1:start], table, attachments, borrower, ordered))
     except _UNREADABLE as error:
-        raise ProtocolError(f"a value that cannot be read: {str(error)[:200]}") from None
+        raise _unreadable(error) from None
+
+
+def decode_in_steps(
+    text: bytes,
+    attachments: Sequence[Buffer],
+    borrower: Borrower | None,
+    charge: Charge,
+    *,
+    ordered: bool = False,
+) -> Steps:
+    """The same for a long text."""
+    try:
+        form = chr(text[0])
+        if form == "P":
+            return (yield from parse(text, charge, 1))
+        start = text.find(b"[", 0, _LONGEST_HEAD)
+        head = text[1:start].decode("utf-8", "strict")
+        charge(weight_of_text(text[:_LONGEST_HEAD]))  # where columns say what they make
+        table = yield from parse(text, charge, start)
+        return (yield from _from_table(form, head, table, attachments, borrower, ordered))
+    except _UNREADABLE as error:
+        raise _unreadable(error) from None
+
+
+def _from_table(
+    form: str,
+    head: str,
+    table: Any,
+    attachments: Sequence[Buffer],
+    borrower: Borrower | None,
+    ordered: bool,
+) -> Steps:
+    if form == "C":
+        return decode_columns(declared_size(head), table, attachments, ordered)
+    if form == "T" and not head and isinstance(table, list) and table:
+        return decode_table(table, attachments, borrower, ordered)
     raise ProtocolError("a value of unknown form")
 
 
 _UNREADABLE = (
-    ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError, StopIteration,
-    struct.error,
+    ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError, struct.error,
 )  # fmt: skip
 
 
-def _split_form(text: str | Buffer) -> tuple[str, str]:
-    whole = text if isinstance(text, str) else str(text, "utf-8", "strict")
-    return whole[:1], whole[1:]
+def _unreadable(error: Exception) -> ProtocolError:
+    return ProtocolError(f"a value that cannot be read: {str(error)[:200]}")

@@ -27,6 +27,7 @@ from ..values import (
 )
 from .frame import Buffer
 from .scalars import check_keys, date_of, fit_for_sets, index_below, take_attachment
+from .slices import BATCH, Steps, in_batches
 
 
 class Borrower(Protocol):
@@ -43,9 +44,9 @@ _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 def decode_table(
     table: list[Any], attachments: Sequence[Buffer], borrower: Borrower | None, ordered: bool
-) -> Any:
-    """The value of the root. Raises ValueError and its like for what is no table."""
-    return _Reader(table, attachments, borrower, ordered).value
+) -> Steps:
+    """The value of the root. Raises ValueError and its like for anything that is not a table."""
+    return _Reader(table, attachments, borrower, ordered).value()
 
 
 class _Reader:
@@ -64,14 +65,28 @@ class _Reader:
         self._attachments: list[Buffer | None] = list(attachments)
         self._ordered = ordered
         self._borrower = borrower
+        self._root = table[0]
         self._nodes = table[1:]
-        self._objects = [self._make(node) for node in self._nodes]
+        self._objects: list[Any] = []
+
+    def value(self) -> Steps:
+        for nodes in in_batches(self._nodes):
+            self._objects += map(self._make, nodes)
+            yield
         for index, node in enumerate(self._nodes):
             if node[0] == "s":
-                self._objects[index] = self._new_set(node)
+                self._objects[index] = yield from self._new_set(node)
+        work = 0
         for node, target in zip(self._nodes, self._objects, strict=True):
-            self._fill(node, target)
-        self.value = self._item(table[0])
+            work += len(node)
+            if work > BATCH:
+                work = len(node)
+                yield
+            if len(node) > BATCH:
+                yield from self._fill_large(node, target)
+            else:
+                self._fill(node, target)
+        return self._item(self._root)
 
     def _item(self, item: Any) -> Any:
         if type(item) is not list:
@@ -97,13 +112,25 @@ class _Reader:
             return date_of(*node[1:])
         return getattr(self, _MAKERS[tag])(*node[1:])
 
-    def _new_set(self, node: list[Any]) -> Any:
+    def _new_set(self, node: list[Any]) -> Steps:
         """An empty set if it can hold every member as JavaScript does, a JSSet otherwise."""
-        check_keys(node)
-        members = [self._item(member) for member in node[1:]]
-        if self._ordered or not fit_for_sets(members, len(members)):
+        if self._ordered:
+            check_keys(node)
+            return JSSet()
+        members: list[Any] = []
+        for batch in in_batches(node[1:]):
+            check_keys(batch)
+            members += map(self._item, batch)
+            yield
+        if not fit_for_sets(members, len(members)):
             return JSSet()
         return set() if len(set(members)) == len(members) else JSSet()
+
+    def _fill_large(self, node: list[Any], target: Any) -> Steps:
+        """As many of its items at a time as may be; entries come in pairs."""
+        for start in range(1, len(node), BATCH):
+            self._fill([node[0], *node[start : start + BATCH]], target)
+            yield
 
     def _fill(self, node: list[Any], target: Any) -> None:
         tag = node[0]

@@ -9,17 +9,28 @@ A value is a text and the attachments that it mentions. Its first letter tells t
 
 from __future__ import annotations
 
-from .decode import decode, decode_lines, weight
+from .decode import (
+    LARGE,
+    decode,
+    decode_in_steps,
+    decode_lines,
+    decode_lines_in_steps,
+)
 from .encode import Lender, encode, encode_error, error_identity
 from .table import Borrower
+from .weight import weight, weight_of_lines
 
 __all__ = [
+    "LARGE",
     "Borrower",
     "Lender",
     "decode",
+    "decode_in_steps",
     "decode_lines",
+    "decode_lines_in_steps",
     "encode",
     "encode_error",
     "error_identity",
     "weight",
+    "weight_of_lines",
 ]

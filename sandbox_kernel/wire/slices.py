@@ -1,0 +1,309 @@
+"""JSON read in slices, so that a long text never holds up the host's loop.
+
+`json.loads` is one call of C that lets nobody else run until it has read everything. Here a long
+text is read a window at a time. What begins and ends within a window is left to `json.loads`; what
+is longer than one (a list, an object, a string) is entered. Most long texts are lists of things
+alike, and for those a window is cut where one thing ends, which `json.loads` then confirms: values
+separated by commas, and nothing else, is what it accepts between brackets.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any
+
+from .weight import is_wide, weight_of_text
+
+BATCH = 4000  # values that are made between two pauses
+WINDOW = 1 << 16  # bytes; even of the densest text read in a few milliseconds
+_DEEPEST = 500  # lists and objects that are longer than a window, within each other
+
+Steps = Generator[None, None, Any]  # pauses after each slice; returns the value
+Charge = Callable[[int], None]  # told what each slice will weigh before it is kept; may raise
+
+_value_at = json.JSONDecoder().raw_decode
+# The characters of a string and whole escapes, up to its end or that of the window.
+_TEXT = re.compile(rb'[^"\\]*+(?:\\(?:[^u]|u[0-9a-fA-F]{4})[^"\\]*+)*+')
+# How one thing ends and the next begins in a list of things alike, by how the first begins.
+_SEAMS = {b"{": b"},{", b"[": b"],[", b'"': b'","'}
+_KEY_SEAMS = (b'},"', b'],"', b'","', b',"')
+
+
+def parse(data: bytes, charge: Charge, start: int = 0) -> Steps:
+    """The value that fills `data` from `start` on. Raises ValueError if there is none."""
+    reader = _Reader(data, charge, start)
+    value = yield from reader.value()
+    if reader.at != len(data):
+        raise ValueError("text after the end of a value")
+    return value
+
+
+def in_batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """The items, as many at a time as may be handled between two pauses."""
+    if len(items) <= BATCH:
+        yield items
+        return
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]
+
+
+def finish(steps: Steps) -> Any:
+    """The value, without a pause: for what is known to be short."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+class _Reader:
+    """Where it is in the text, and the containers that it is in; without recursion."""
+
+    def __init__(self, data: bytes, charge: Charge, start: int) -> None:
+        self._data = data
+        self._charge = charge
+        self.at = start
+
+    def value(self) -> Steps:
+        if len(self._data) - self.at <= WINDOW:
+            return self._small_rest()
+        found, value = self._one_in_window()
+        yield
+        if found:
+            return value
+        return (yield from self._long_value())
+
+    def _small_rest(self) -> Any:
+        rest = self._data[self.at :]
+        self._charge(weight_of_text(rest))
+        self.at = len(self._data)
+        return json.loads(rest)
+
+    def _long_value(self) -> Steps:
+        first = self._next()
+        if first == b'"':
+            return (yield from self._long_text())
+        root = self._enter(first)
+        inside: list[list[Any] | dict[str, Any]] = [root]
+        while inside:
+            container = inside[-1]
+            child = yield from (
+                self._fill_list(container)
+                if isinstance(container, list)
+                else self._fill_object(container)
+            )
+            if child is not None:
+                inside.append(child)
+                if len(inside) > _DEEPEST:
+                    raise ValueError("containers nested too deep")
+                continue
+            inside.pop()
+            while inside and self._leave(b"]" if isinstance(inside[-1], list) else b"}"):
+                inside.pop()
+        return root
+
+    # -- containers that are longer than a window
+
+    def _enter(self, first: bytes) -> list[Any] | dict[str, Any]:
+        if first not in (b"[", b"{"):
+            raise ValueError(f"no value at {self.at}")
+        self.at += 1
+        return [] if first == b"[" else {}
+
+    def _leave(self, end: bytes) -> bool:
+        """Passes over a comma, or over the end."""
+        mark = self._next()
+        self.at += 1
+        if mark not in (b",", end):
+            raise ValueError(f"a comma or {end.decode()} expected at {self.at - 1}")
+        return mark == end
+
+    def _fill_list(self, target: list[Any]) -> Steps:
+        """Until its end, which gives None, or a container in it that is to be filled first."""
+        while True:
+            some = self._list_slice() or self._values_in_window(_value_at)
+            target.extend(some)
+            yield
+            if not some:
+                child = yield from self._long_item(target.append)
+                if child is not None:
+                    return child
+            if self._leave(b"]"):
+                return None
+
+    def _list_slice(self) -> list[Any] | None:
+        """As many values as a window has, if they look alike."""
+        window = self._window()
+        seam = window.rfind(_SEAMS.get(window[:1], b","))
+        some = None if seam < 0 else self._read(b"[", window, seam, b"]")
+        return some if isinstance(some, list) else None
+
+    def _fill_object(self, target: dict[str, Any]) -> Steps:
+        while True:
+            some = self._object_slice() or dict(self._values_in_window(_pair_at))
+            target.update(some)
+            yield
+            if not some:
+                key = yield from self._key()
+                child = yield from self._item(_setter(target, key))
+                if child is not None:
+                    return child
+            if self._leave(b"}"):
+                return None
+
+    def _object_slice(self) -> dict[str, Any] | None:
+        window = self._window()
+        seam = max(window.rfind(mark) + len(mark) - 2 for mark in _KEY_SEAMS)
+        some = None if seam <= 0 else self._read(b"{", window, seam, b"}")
+        return some if isinstance(some, dict) else None
+
+    def _values_in_window(self, value_at: Callable[[str, int], tuple[Any, int]]) -> list[Any]:
+        """Those that end within the window, one by one: up to the last, or the container's end."""
+        text = self._text()
+        found: list[Any] = []
+        at = 0
+        try:
+            while True:
+                value, end = value_at(text, at)
+                if text[end] not in ",]}":
+                    break
+                found.append(value)
+                if text[end] != ",":
+                    at = end + 1
+                    break
+                at = end + 1
+        except (ValueError, IndexError):
+            pass  # the next one goes on beyond the window, or is broken, which will be found out
+        if found:
+            self._pass_over(text[: at - 1])
+        return found
+
+    def _read(self, before: bytes, window: bytes, seam: int, after: bytes) -> Any:
+        """What is before the comma at the seam; None if that is not the end of a value."""
+        end = seam if window[seam : seam + 1] == b"," else seam + 1
+        try:
+            values = json.loads(before + window[:end] + after)
+        except ValueError:
+            return None
+        self._charge(weight_of_text(window[:end]))
+        self.at += end
+        return values
+
+    # -- single values
+
+    def _item(self, put: Callable[[Any], object]) -> Steps:
+        """Puts the next value where it belongs; one that is to be filled is also returned."""
+        found, value = self._one_in_window()
+        if found:
+            put(value)
+            return None
+        return (yield from self._long_item(put))
+
+    def _long_item(self, put: Callable[[Any], object]) -> Steps:
+        first = self._next()
+        if first == b'"':
+            put((yield from self._long_text()))
+            return None
+        child = self._enter(first)
+        put(child)
+        return child
+
+    def _one_in_window(self) -> tuple[bool, Any]:
+        """Whether the value that begins here ends within the window, and the value."""
+        text = self._text()
+        try:
+            value, end = _value_at(text, 0)
+        except ValueError:
+            return False, None
+        if end == len(text):
+            return False, None  # a number, say, that may go on
+        self._pass_over(text[:end])
+        return True, value
+
+    def _key(self) -> Steps:
+        if self._next() != b'"':
+            raise ValueError(f"a name expected at {self.at}")
+        key = yield from self._long_text()
+        if self._next() != b":":
+            raise ValueError(f"a colon expected at {self.at}")
+        self.at += 1
+        return key
+
+    def _long_text(self) -> Steps:
+        """A string, however long; it begins here. One wide character makes all of it wide."""
+        self.at += 1
+        pieces: list[str] = []
+        size, wide = 0, False
+        while self._next() != b'"':
+            piece = self._piece()
+            size += len(piece)
+            if wide or is_wide(piece):
+                self._charge(4 * len(piece) if wide else 3 * size + len(piece))
+                wide = True
+            else:
+                self._charge(len(piece))
+            self.at += len(piece)
+            _append(pieces, json.loads(b'"' + piece + b'"'))
+            yield
+        self.at += 1
+        return "".join(pieces)
+
+    def _piece(self) -> bytes:
+        found = _TEXT.match(self._data, self.at, self.at + WINDOW)
+        piece = _whole_characters(found[0]) if found else b""
+        if not piece:
+            raise ValueError(f"a string that cannot be read at {self.at}")
+        return piece
+
+    def _pass_over(self, text: str) -> None:
+        read = text.encode()
+        self._charge(weight_of_text(read))
+        self.at += len(read)
+
+    def _text(self) -> str:
+        """The window as text; a character that its end cuts off is left out."""
+        return _whole_characters(self._window()).decode("utf-8", "strict")
+
+    def _window(self) -> bytes:
+        return self._data[self.at : self.at + WINDOW]
+
+    def _next(self) -> bytes:
+        return self._data[self.at : self.at + 1]
+
+
+def _pair_at(text: str, at: int) -> tuple[tuple[str, Any], int]:
+    key, colon = _value_at(text, at)
+    if not isinstance(key, str) or text[colon] != ":":
+        raise ValueError("a name and a colon expected")
+    value, end = _value_at(text, colon + 1)
+    return (key, value), end
+
+
+def _setter(target: dict[str, Any], key: str) -> Callable[[Any], object]:
+    def put(value: Any) -> None:
+        target[key] = value
+
+    return put
+
+
+def _append(pieces: list[str], text: str) -> None:
+    """Joins the two halves of a character whose escapes were torn apart."""
+    if pieces and "\ud800" <= pieces[-1][-1] <= "\udbff" and "\udc00" <= text[0] <= "\udfff":
+        pair = (pieces[-1][-1] + text[0]).encode("utf-16", "surrogatepass").decode("utf-16")
+        pieces[-1] = pieces[-1][:-1] + pair
+        text = text[1:]
+        if not text:
+            return
+    pieces.append(text)
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Without the beginning of a character that the end of the window cut off."""
+    end = len(data)
+    while end and len(data) - end < 3 and data[end - 1] & 0xC0 == 0x80:
+        end -= 1
+    lead = data[end - 1] if end else 0
+    wanted = 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2 if lead >= 0xC0 else 1
+    return data if end - 1 + wanted <= len(data) else data[: end - 1]

@@ -1,0 +1,46 @@
+"""About what a message occupies in the host's memory once decoded: told without decoding it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .frame import Buffer
+
+UNIT = 30  # bytes; columns say in these what they make beyond their text
+_DECLARED = re.compile(rb"C([0-9]{1,10})\[")
+_DECLARED_ON_A_LINE = re.compile(rb"^[RL]C([0-9]{1,10})\[", re.M)
+_LINE = 128  # that a report or log takes beside its value
+
+
+def weight(text: Buffer, attachments: Sequence[Buffer]) -> int:
+    return weight_of_text(text) + sum(map(len, attachments)) + 200 * len(attachments)
+
+
+def weight_of_text(text: Buffer) -> int:
+    """Lists, objects and their items cost Python more than their brackets and commas do."""
+    raw = text if type(text) is bytes else bytes(text)
+    lists, objects, names = raw.count(b"["), raw.count(b"{"), raw.count(b":")
+    size = 128 + len(raw) + 80 * lists + 200 * objects + 80 * names + 40 * raw.count(b",")
+    if is_wide(raw):
+        size += 3 * len(raw)
+    return size + _swelling(raw)
+
+
+def weight_of_lines(text: Buffer) -> int:
+    """Of reports and logs, a line each."""
+    return weight_of_text(text) + _LINE * bytes(text).count(b"\n")
+
+
+def is_wide(raw: bytes) -> bool:
+    """Whether Python may keep it at four bytes a character; a guest can escape what is not ASCII."""
+    return b"\\u" in raw or not raw.isascii()
+
+
+def _swelling(text: bytes) -> int:
+    """What columns take beyond their text; they may stand on lines, too."""
+    if alone := _DECLARED.match(text):
+        return UNIT * int(alone[1])
+    if b"\n" not in text or b"C" not in text:
+        return 0
+    return UNIT * sum(map(int, _DECLARED_ON_A_LINE.findall(text)))
