@@ -36,12 +36,11 @@ from .calls import Calls, complain
 from .guests import Guests
 from .incoming import failure_of, log_of
 from .line import READY, Line
+from .places import Nest, current_nest
 from .settings import Settings
 from .sinks import Sinks
 from .state import MAY_SAY, Lifecycle, State
 from .worker import Worker, address_space
-
-inside_a_run = contextvars.ContextVar("inside_a_run", default=False)
 
 
 class OverBudget(Exception):
@@ -58,6 +57,7 @@ class Conversation:
         listener: Listener,
         loop: asyncio.AbstractEventLoop,
         settings: Settings,
+        nest: Nest,
         on_end: Callable[[Conversation], None],
     ) -> None:
         self.loop = loop
@@ -69,7 +69,7 @@ class Conversation:
         self._isolation = messages.FILTERED if settings.require_isolation else messages.PROCESS_ONLY
         self._on_end = on_end
         self._context = contextvars.copy_context()
-        self._context.run(inside_a_run.set, True)
+        self._context.run(current_nest.set, nest)
         self._life = Lifecycle()
         self._line: Line | None = None
         self._calls = Calls(loop, self._context, lent.bridges, self)
@@ -331,6 +331,9 @@ class Conversation:
 
     def _stop_at(self, cap: str) -> None:
         self._end(ending.terminated(f"safety cap: {cap}"))
+
+    def stopped(self) -> None:
+        self.fail(CodeExecutionError("EngineError", "the worker was stopped by a signal"))
 
     def gone(self, record: Record | None, cut_short: bool) -> None:
         if self._life.stopping:

@@ -18,6 +18,7 @@ from .worker import memory_of_messages
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
 _EXIT_NOTICE_SECONDS = 2.0
+PATIENCE = 10.0  # seconds that a worker may keep silent before it is looked at
 READY = {  # as a worker of each isolation level says it
     level: b"".join(pack(messages.READY, level, messages.VERSION))
     for level in messages.ISOLATION_NAMES
@@ -32,6 +33,7 @@ class Peer(Protocol):
 
     def kill(self) -> None: ...
     def growth(self) -> int | None: ...
+    def is_stopped(self) -> bool: ...
     def when_exited(self, callback: Callable[[Record], None]) -> None: ...
     def close(self) -> None: ...
 
@@ -58,6 +60,9 @@ class Party(Protocol):
 
     def overflowed(self) -> None:
         """The worker does not take what it is sent."""
+
+    def stopped(self) -> None:
+        """The worker was stopped by a signal before it read its order."""
 
     def gone(self, record: Record | None, cut_short: bool) -> None:
         """The worker has ended; `record` says how, if anybody knows."""
@@ -87,6 +92,7 @@ class Line:
         self._largest_received = 0
         self._work: Iterator[None] | None = None  # that takes several turns of the loop
         self._gone = False
+        self._check: asyncio.TimerHandle | None = None
 
     def read_ready(self, expected: bytes) -> bool | None:
         """Reads the READY frame that a spare has already sent, without waiting for the loop.
@@ -109,6 +115,12 @@ class Line:
     def listen(self, context: contextvars.Context, pace: Pace) -> None:
         self._context, self._pace = context, pace
         self._listen()
+        self._check = self._loop.call_later(PATIENCE, self._check_that_it_runs)
+
+    def _check_that_it_runs(self) -> None:
+        """A worker that was stopped while it waited would never even read its order."""
+        if not self._largest_received and not self._party.ended and self._peer.is_stopped():
+            self._party.stopped()
 
     def _listen(self) -> None:
         self._loop.add_reader(self._peer.descriptor, self._context.run, self._on_readable)
@@ -216,6 +228,8 @@ class Line:
 
     def hang_up(self) -> None:
         """Nothing is sent any more, and nothing is heard."""
+        if self._check is not None:
+            self._check.cancel()
         self._work = None
         self._outbox.close()
 

@@ -1,11 +1,38 @@
-"""Which runs execute and which wait for one of them to end, in the order they came."""
+"""Which runs execute, and which wait for one of them to end.
+
+There is room for so many at once; more wait in the order they came. A run that a bridge starts is
+nested: the run that called the bridge keeps its place and may wait for it. So that they do not wait
+for each other for ever, each run has one place more, for one nested run at a time; further ones
+wait for that.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from contextvars import ContextVar
 from typing import Generic, TypeVar
 
+from ..errors import EngineError
+
 Run = TypeVar("Run")
+
+DEEPEST = 8  # runs within each other
+
+
+class Nest:
+    """Stands for a run as the parent of others, without keeping anything of it alive."""
+
+    def __init__(self, depth: int = 1) -> None:
+        self.depth = depth
+
+    def inner(self) -> Nest:
+        if self.depth == DEEPEST:
+            raise EngineError(f"runs may be nested {DEEPEST} deep, and not deeper")
+        return Nest(self.depth + 1)
+
+
+# Of the run whose bridge is being called, if any.
+current_nest: ContextVar[Nest | None] = ContextVar("current_nest", default=None)
 
 
 class Places(Generic[Run]):
@@ -13,31 +40,79 @@ class Places(Generic[Run]):
 
     def __init__(self) -> None:
         self.executing: set[Run] = set()
-        self.queue: deque[Run] = deque()
+        self._queue: deque[Run] = deque()
+        self._nested: dict[Run, Nest] = {}  # in the extra place of its parent
+        self._taken: set[Nest] = set()
+        self._siblings: dict[Nest, deque[Run]] = {}  # that wait for that place
 
-    def enter(self, run: Run, capacity: int, *, nested: bool) -> bool:
-        """Whether it may execute now. One that a bridge started never waits for its own parent."""
-        if len(self.executing) >= capacity and not nested:
-            self.queue.append(run)
-            return False
-        self.executing.add(run)
-        return True
+    @property
+    def queued(self) -> int:
+        return len(self._queue) + sum(map(len, self._siblings.values()))
+
+    def enter(self, run: Run, capacity: int, parent: Nest | None = None) -> bool:
+        """Whether it may execute now."""
+        if len(self.executing) < capacity:
+            self.executing.add(run)
+        elif parent is None:
+            self._queue.append(run)
+        elif parent in self._taken:
+            self._siblings.setdefault(parent, deque()).append(run)
+        else:
+            self._nest(run, parent)
+        return run in self.executing
 
     def leave(self, run: Run, capacity: int) -> Run | None:
-        """It has ended; who takes its place, if anybody."""
-        if run in self.executing:
-            self.executing.remove(run)
-        elif run in self.queue:
-            self.queue.remove(run)
-        if not self.queue or len(self.executing) >= capacity:
+        """It has ended; who executes instead, if anybody."""
+        self.executing.discard(run)
+        parent = self._nested.pop(run, None)
+        if parent is not None:
+            self._taken.discard(parent)
+            return self._next_sibling(parent)
+        self._stop_waiting(run)
+        if len(self.executing) >= capacity:
             return None
-        following = self.queue.popleft()
-        self.executing.add(following)
+        if self._queue:
+            following = self._queue.popleft()
+            self.executing.add(following)
+            return following
+        return self._next_sibling(next(iter(self._siblings), None))
+
+    def _nest(self, run: Run, parent: Nest) -> None:
+        self._nested[run] = parent
+        self._taken.add(parent)
+        self.executing.add(run)
+
+    def _next_sibling(self, parent: Nest | None) -> Run | None:
+        siblings = self._siblings.get(parent) if parent is not None else None
+        if not siblings or parent is None:
+            return None
+        following = siblings.popleft()
+        if not siblings:
+            del self._siblings[parent]
+        if parent in self._taken:
+            self.executing.add(following)
+        else:
+            self._nest(following, parent)
         return following
 
+    def _stop_waiting(self, run: Run) -> None:
+        if run in self._queue:
+            self._queue.remove(run)
+            return
+        for parent, siblings in self._siblings.items():
+            if run in siblings:
+                siblings.remove(run)
+                if not siblings:
+                    del self._siblings[parent]
+                return
+
     def all(self) -> list[Run]:
-        return [*self.executing, *self.queue]
+        siblings = (run for some in self._siblings.values() for run in some)
+        return [*self.executing, *self._queue, *siblings]
 
     def clear(self) -> None:
         self.executing.clear()
-        self.queue.clear()
+        self._queue.clear()
+        self._nested.clear()
+        self._taken.clear()
+        self._siblings.clear()

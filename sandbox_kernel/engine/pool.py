@@ -15,14 +15,15 @@ from ..backend import ActiveRun, Lent, Listener
 from ..contract import CodeExecutionError
 from ..errors import EngineClosedError, IsolationError
 from ..wire.order import Order
-from .conversation import Conversation, inside_a_run
-from .places import Places
+from .conversation import Conversation
+from .places import Nest, Places, current_nest
 from .settings import Settings
 from .spawn import Spawned, spawn_zygote
 from .worker import Worker
 from .zygote import ZygoteProcess, filters_system_calls
 
 _MAX_ZYGOTE_FAILURES = 3
+PATIENCE = 10.0  # seconds that a run waits for its worker
 
 
 class Processes(NamedTuple):
@@ -90,7 +91,7 @@ class WorkerPool:
 
     @property
     def queued(self) -> int:
-        return len(self._places.queue)
+        return self._places.queued
 
     def processes(self) -> Processes:
         with self._lock:
@@ -109,14 +110,14 @@ class WorkerPool:
         settings = self._settings
         if settings.require_isolation and not filters_system_calls():
             raise IsolationError("no system-call filter here, and the engine requires one")
+        parent = current_nest.get()
+        nest = Nest() if parent is None else parent.inner()
         self._wake_next()
-        conversation = Conversation(order, lent, listener, loop, settings, self.release)
+        conversation = Conversation(order, lent, listener, loop, settings, nest, self.release)
         with self._lock:
             self._refuse_if_closed()
             self._drop_orphans()
-            if not self._places.enter(
-                conversation, settings.concurrency, nested=inside_a_run.get()
-            ):
+            if not self._places.enter(conversation, settings.concurrency, parent):
                 return conversation
         self._assign(conversation)
         return conversation
@@ -191,6 +192,19 @@ class WorkerPool:
                 return
         if problem is not None and (self._zygote is None or not self._zygote.requested):
             taker.fail(_no_worker(problem.strerror or str(problem)))
+        else:
+            self._on_loop(taker, taker.loop.call_later, PATIENCE, self._give_up, taker)
+
+    def _give_up(self, taker: Taker) -> None:
+        """A zygote that gives no worker for so long is stopped or stuck: the next one may do."""
+        with self._lock:
+            if taker not in self._waiting:
+                return
+            self._waiting.remove(taker)
+            zygote, spares = self._let_go()
+            self._refill()
+        _close_processes(zygote, spares)
+        taker.fail(_no_worker(f"none was ready within {PATIENCE:g} s"))
 
     def _attach(self, taker: Taker, worker: Worker) -> bool:
         """False if the worker was dead, or the taker had ended."""

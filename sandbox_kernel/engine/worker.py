@@ -73,18 +73,25 @@ class Worker:
         except (ProcessLookupError, PermissionError, ValueError):
             pass
 
+    def is_stopped(self) -> bool:
+        """By a signal, so that it does nothing at all; False where the system does not tell."""
+        return b"T (stopped)" in self._status()
+
     def growth(self) -> int | None:
         """Bytes mapped at the peak beyond those at birth; None where the system does not tell."""
         peak = self._mapped_at_peak()
         return None if peak is None or self._born_with is None else peak - self._born_with
 
     def _mapped_at_peak(self) -> int | None:
+        found = _PEAK.search(self._status())
+        return int(found[1]) * 1024 if found else None
+
+    def _status(self) -> bytes:
         with self._lock:  # once closed, its number may be another's
             try:
-                found = _PEAK.search(os.pread(self._status_descriptor, 4096, 0))
+                return os.pread(self._status_descriptor, 4096, 0)
             except OSError:
-                return None
-        return int(found[1]) * 1024 if found else None
+                return b""
 
     def exited(self, record: Record) -> None:
         """The zygote has reaped it."""

@@ -14,6 +14,7 @@ from typing import Any
 from sandbox_kernel.backend import ActiveRun, Lent, Listener
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine.conversation import Conversation
+from sandbox_kernel.engine.places import Nest
 from sandbox_kernel.engine.settings import Settings
 from sandbox_kernel.engine.worker import Worker
 from sandbox_kernel.run import run_code
@@ -82,6 +83,10 @@ class _Held(Worker):
         """It has none of its own."""
 
 
+def _nothing(_ended: Conversation) -> None:
+    """The impostor keeps no place for it."""
+
+
 class Impostor:
     """A backend whose workers follow `script`, which gets the Peer; then they hang up."""
 
@@ -95,7 +100,7 @@ class Impostor:
     ) -> ActiveRun:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        conversation = Conversation(order, lent, listener, loop, self._limits, lambda ended: None)
+        conversation = Conversation(order, lent, listener, loop, self._limits, Nest(), _nothing)
         worker = _Held(ours, 0, None)
         threading.Thread(target=self._play, args=(theirs, worker), daemon=True).start()
         conversation.attach(worker)
