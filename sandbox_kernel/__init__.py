@@ -1,6 +1,6 @@
 """Untrusted JavaScript and TypeScript in a locked-down sandbox: `run_code(source, options)`.
 
-Names load on first use: the worker imports this package too, and must stay small.
+Names load on first use, because the worker imports this package too and must stay small.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`python -m sandbox_kernel doctor`: what runs here, how it is isolated, and whether that holds."""
+"""`python -m sandbox_kernel doctor`: versions, settings, isolation, and whether it holds."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def main(arguments: list[str]) -> int:
         print(_USAGE, file=sys.stderr)
         return 2
     from .engine import Engine
-    from .selftest import run_selftest, told
+    from .selftest import report_lines, run_selftest
 
     with Engine() as engine:
         facts, checks = engine.doctor(), run_selftest(engine)
     if "--json" in arguments:
         print(json.dumps({**facts, "checks": [asdict(check) for check in checks]}))
     else:
-        print("\n".join([*_lines(facts), *told(checks)]))
+        print("\n".join([*_lines(facts), *report_lines(checks)]))
     return 0 if all(check.holds for check in checks) else 1
 
 

@@ -1,7 +1,7 @@
-"""The seam between the handle that people hold and whatever executes its run.
+"""The interface between a run's handle and the backend that executes the run.
 
-What is sent to a sandbox is an `Order`: plain data, which can be pickled and sent anywhere. What
-is lent to it is `Lent`: live functions, which stay in this process and are called here.
+A sandbox is sent an `Order`: plain data, which can be pickled and sent anywhere. It is lent a
+`Lent`: live functions, which stay in this process and are called here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .wire.order import Order
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """What one run may call here, and the sink of its reports if it may report."""
+    """The functions one run may call, and the function that receives its reports, if any."""
 
     bridges: Bridges
     report: Callable[[Any], Any] | None = None
@@ -36,7 +36,7 @@ class Outcome:
 
 
 class Listener(Protocol):
-    """Whom a backend tells everything, in order; `settled` last and once."""
+    """Receives everything a run does, in order; `settled` is called once, at the end."""
 
     def on_report(self, value: Any) -> None: ...
     def on_log(self, log: CodeExecutionLog) -> None: ...
@@ -44,19 +44,19 @@ class Listener(Protocol):
 
 
 class ActiveRun(Protocol):
-    """A run under way, wherever it executes."""
+    """A run in progress, wherever it executes."""
 
     def terminate(self, reason: str | None) -> None:
-        """From any thread; the listener hears of the end."""
+        """May be called from any thread; the listener is told when the run has ended."""
 
     def memory_used_bytes(self) -> int | None:
-        """The peak so far, or None where nobody can tell."""
+        """The peak so far, or None if it is not known."""
 
 
 class Backend(Protocol):
-    """Whatever can execute runs: the local `Engine`, or another place that keeps this contract."""
+    """Executes runs: the local `Engine`, or any other implementation of this contract."""
 
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
     ) -> ActiveRun:
-        """From any thread. The listener is told, and lent functions are called, on `loop`."""
+        """May be called from any thread. Calls the listener and lent functions on `loop`."""

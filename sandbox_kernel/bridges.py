@@ -1,4 +1,4 @@
-"""Host functions and awaitables lent to one run. A guest's name for them is only ever a number."""
+"""Host functions and awaitables lent to one run. The guest refers to them by number only."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .wire.messages import ASYNC, ONE_WAY, SYNC
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-# Numbers of lent awaitables share a map with the guest's own calls, which count up from 1.
+# Lent awaitables share a map with the guest's own calls, whose numbers count up from 1.
 _FIRST_AWAITABLE = 1 << 30
 
 
 def one_way(function: _Function) -> _Function:
-    """Marks a bridge as fire-and-forget: the guest goes on at once and gets `undefined`."""
-    function.__sandbox_one_way__ = True  # type: ignore[attr-defined]  # a mark of ours
+    """Marks a bridge as fire-and-forget: the guest gets `undefined` at once and continues."""
+    function.__sandbox_one_way__ = True  # type: ignore[attr-defined]  # our own marker
     return function
 
 
 def mode_of(function: Callable[..., Any]) -> int:
-    """How the guest calls it: waiting for the value, getting a promise, or expecting nothing."""
+    """How the guest calls it: SYNC waits for the value, ASYNC gets a promise, ONE_WAY nothing."""
     if getattr(function, "__sandbox_one_way__", False):
         return ONE_WAY
     plain: Any = function
@@ -31,12 +31,12 @@ def mode_of(function: Callable[..., Any]) -> int:
         plain = plain.func
     if inspect.iscoroutinefunction(plain):
         return ASYNC
-    call = getattr(type(plain), "__call__", None)  # noqa: B004  # the method itself is wanted
+    call = getattr(type(plain), "__call__", None)  # noqa: B004  # we inspect the method itself
     return ASYNC if inspect.iscoroutinefunction(call) else SYNC
 
 
 class Bridges:
-    """What one run was lent, in the order it was lent."""
+    """The functions and awaitables lent to one run, in the order in which they were lent."""
 
     def __init__(self) -> None:
         self._functions: list[tuple[Callable[..., Any], int]] = []
@@ -59,11 +59,11 @@ class Bridges:
 
     def function(self, number: int) -> tuple[Callable[..., Any], int]:
         if not 0 <= number < len(self._functions):
-            raise ProtocolError(f"a call of bridge {number}, which was never lent")
+            raise ProtocolError(f"the guest called bridge {number}, which was never lent")
         return self._functions[number]
 
     def take_awaitables(self) -> list[tuple[int, Awaitable[Any]]]:
-        """Those lent since the last time, with their numbers."""
+        """The awaitables lent since the last call, with their numbers."""
         if self._taken == len(self._awaitables):
             return []
         first, self._taken = self._taken, len(self._awaitables)
@@ -73,7 +73,7 @@ class Bridges:
         ]
 
     def close(self) -> None:
-        """Closes coroutines that nobody will await any more: Python would complain."""
+        """Closes coroutines that will never be awaited; Python would warn about them."""
         for awaitable in self._awaitables[self._taken :]:
             if inspect.iscoroutine(awaitable):
                 awaitable.close()

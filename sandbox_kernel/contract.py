@@ -1,4 +1,4 @@
-"""The contract as data: options in, result out, the five statuses, the JSON spelling."""
+"""The contract as data: options, result, the five statuses, and their JSON form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_FILENAME = "<runCode>"
 
 @dataclass(frozen=True, slots=True)
 class CodeExecutionError:
-    """Why a run did not succeed. `line` and `column` are 1-based and count characters."""
+    """Why a run did not succeed. `line` and `column` count from 1, `column` in characters."""
 
     name: str
     message: str
@@ -48,8 +48,8 @@ class CodeExecutionLog:
     level: LogLevel
     args: tuple[Any, ...]
     timestamp: float
-    method: str = "log"  # the console method called, for how to show it: table, group, trace ...
-    depth: int = 0  # how many console.group are open
+    method: str = "log"  # the console method called; it decides how the log is displayed
+    depth: int = 0  # the number of open console groups
 
     def to_json(self) -> dict[str, Any]:
         return {"level": self.level, "args": to_jsonable(self.args), "timestamp": self.timestamp}
@@ -57,7 +57,7 @@ class CodeExecutionLog:
 
 @dataclass(frozen=True, slots=True)
 class CodeExecutionResult:
-    """What a run gave. `result` is `undefined` and `error` is set on every status but success."""
+    """How a run ended. Unless `status` is "success", `result` is `undefined` and `error` is set."""
 
     status: Status
     result: Any = undefined
@@ -92,7 +92,7 @@ class Execute:
 
 @dataclass(frozen=True, slots=True)
 class CodeExecutionOptions:
-    """Options of one run, checked; `None` for the memory limit means the engine's default."""
+    """The checked options of one run. A memory limit of `None` means the engine's default."""
 
     execute: Execute = field(default_factory=Execute)
     imports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -107,23 +107,28 @@ class CodeExecutionOptions:
     def of(
         cls, options: CodeExecutionOptions | Mapping[str, Any] | None = None, **named: Any
     ) -> CodeExecutionOptions:
-        """From a mapping with the contract's names, keywords with Python's, or both.
+        """Checks options given as a mapping with the contract's names, as keywords, or as both.
 
-        Keywords change options that were made before; a mapping must not say the same again.
+        Keywords override a `CodeExecutionOptions`; repeating a key of a mapping is an error.
         """
         if isinstance(options, CodeExecutionOptions):
-            made_before = {name: getattr(options, name) for name in _CHECKS}
-            options, named = {**made_before, **{_known(key): named[key] for key in named}}, {}
+            base = {name: getattr(options, name) for name in _CHECKS}
+            options, named = {**base, **{_known(key): named[key] for key in named}}, {}
         given: dict[str, Any] = {}
         for key, value in [*_items(options), *named.items()]:
             name = _known(key)
             if name in given:
-                raise OptionError(f"option {name!r} was given twice", name)
+                raise OptionError(
+                    f"option {name!r} was given twice; give it in the mapping or as a keyword", name
+                )
             given[name] = value
         checked = {name: _CHECKS[name](value) for name, value in given.items() if value is not None}
         made = cls(**checked)
         if made.filename in made.modules:
-            raise OptionError(f"filename {made.filename!r} is also a key of modules", "filename")
+            raise OptionError(
+                f"filename {made.filename!r} is also a key of modules; choose another filename",
+                "filename",
+            )
         return made
 
 
@@ -134,7 +139,9 @@ def _items(options: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
     if options is None:
         return []
     if not isinstance(options, Mapping):
-        raise OptionError(f"options must be a mapping, not {_kind(options)}")
+        raise OptionError(
+            f"options must be a mapping or CodeExecutionOptions, not {_kind(options)}"
+        )
     return list(options.items())
 
 
@@ -160,7 +167,7 @@ def _expect_mapping(option: str, value: object) -> Mapping[str, Any]:
         raise OptionError(f"{option} must be a mapping, not {_kind(value)}", option)
     for key in value:
         if not isinstance(key, str):
-            raise OptionError(f"{option} has the key {key!r}, which is no string", option)
+            raise OptionError(f"keys of {option} must be strings, not {key!r}", option)
     return value
 
 
@@ -191,14 +198,16 @@ def _check_imports(value: object) -> Mapping[str, Mapping[str, Any]]:
         _check_specifier("imports", specifier)
         if not is_bare(specifier):
             raise OptionError(
-                f"imports key {specifier!r} is no bare specifier such as 'fs' or '@scope/pkg'"
-                " (relative sources go into modules)",
+                f"imports key {specifier!r} is not a bare specifier like 'fs' or '@scope/pkg';"
+                " put relative sources into modules",
                 "imports",
             )
         for name in _expect_mapping(f"imports[{specifier!r}]", exports):
             if "\0" in name or not _is_unicode(name):
                 raise OptionError(
-                    f"imports[{specifier!r}] has {name!r}, which cannot name an export", "imports"
+                    f"imports[{specifier!r}] key {name!r} cannot be the name of an export:"
+                    " it contains NUL or half of a surrogate pair",
+                    "imports",
                 )
     return imports
 
@@ -212,7 +221,7 @@ def _check_specifier(option: str, key: str) -> None:
             option,
         )
     if not _is_unicode(key):
-        raise OptionError(f"{option} key {key!r} has half of a surrogate pair", option)
+        raise OptionError(f"{option} key {key!r} must not contain half of a surrogate pair", option)
 
 
 def _is_unicode(text: str) -> bool:
@@ -226,18 +235,18 @@ def _check_modules(value: object) -> Mapping[str, str]:
         parts = key.split("/")
         if parts[0] != "." or len(parts) < 2 or any(p in ("", ".", "..") for p in parts[1:]):
             raise OptionError(
-                f"modules key {key!r} is no relative specifier from the graph's root,"
-                " such as './helpers.js' or './lib/math.js'",
+                f"modules key {key!r} is not a relative specifier from the root of the module"
+                " graph; write it like './helpers.js' or './lib/math.js'",
                 "modules",
             )
         if CONTROL.search(key):
-            raise OptionError(f"modules key {key!r} has a control character", "modules")
+            raise OptionError(f"modules key {key!r} must not contain control characters", "modules")
         _expect_text(f"modules[{key!r}]", source)
     return modules
 
 
-# Names that no global lexical binding may have in a module: reserved words, and the
-# three properties of the global object that cannot be redeclared.
+# Names that a global lexical binding of a module cannot have: reserved words, and
+# properties of the global object that cannot be redeclared.
 _RESERVED = frozenset(
     "await break case catch class const continue debugger default delete do else enum export"
     " extends false finally for function if implements import in instanceof interface let new"
@@ -250,14 +259,19 @@ def _check_globals(value: object) -> Mapping[str, Any]:
     bindings = _expect_mapping("globals", value)
     for name in bindings:
         if not is_identifier(name):
-            raise OptionError(f"globals key {name!r} is no JavaScript identifier", "globals")
+            raise OptionError(
+                f"globals key {name!r} is not a JavaScript identifier like 'rows' or '$total'",
+                "globals",
+            )
         if name in _RESERVED:
-            raise OptionError(f"globals key {name!r} is a reserved name in JavaScript", "globals")
+            raise OptionError(
+                f"globals key {name!r} is a reserved name in JavaScript; choose another", "globals"
+            )
     return bindings
 
 
 def is_identifier(name: str) -> bool:
-    """Python's identifiers are JavaScript's, but for `$` and compatibility forms."""
+    """Python and JavaScript agree on identifiers, except for `$` and compatibility forms."""
     return name.replace("$", "_").isidentifier()
 
 
@@ -271,18 +285,25 @@ def _check_memory_limit(value: object) -> int:
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
         raise OptionError(
-            f"memoryLimitBytes must be a whole number, not {value!r}", "memory_limit_bytes"
+            f"memoryLimitBytes must be a whole number of bytes, not {value!r}", "memory_limit_bytes"
         )
-    limit: int = int(value)  # type: ignore[call-overload]  # a number, as `whole` says
+    limit: int = int(value)  # type: ignore[call-overload]  # `whole` says that it is a number
     if not 0 < limit <= 2**53:
-        raise OptionError(f"memoryLimitBytes must be positive, not {value!r}", "memory_limit_bytes")
+        raise OptionError(
+            f"memoryLimitBytes must be positive and at most 2**53, not {value!r}",
+            "memory_limit_bytes",
+        )
     return limit
 
 
 def _check_filename(value: object) -> str:
     filename = _expect_text("filename", value)
     if not filename or CONTROL.search(filename) or not _is_unicode(filename):
-        raise OptionError(f"filename {filename!r} is empty or has control characters", "filename")
+        raise OptionError(
+            f"filename {filename!r} must not be empty, and must not contain control characters"
+            " or half of a surrogate pair",
+            "filename",
+        )
     return filename
 
 

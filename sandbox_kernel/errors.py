@@ -2,23 +2,23 @@
 
 SandboxError
 ├── OptionError (TypeError, ValueError)   an option is wrong; raised before anything runs
-├── SerializationError (TypeError)        a value cannot cross; `.path` says where it sits
+├── SerializationError (TypeError)        a value cannot cross; `.path` says where it is
 ├── RunEndedError                         a guest function was called after its run ended
-├── EngineError                           the engine could not give a run its worker
-│   ├── IsolationError                    this machine cannot isolate as the engine demands
+├── EngineError                           the engine could not provide a worker
+│   ├── IsolationError                    this machine cannot isolate workers as required
 │   └── EngineClosedError                 the engine was closed
-└── ProtocolError                         bytes from a worker that are no message; it is discarded
+└── ProtocolError                         a worker sent an invalid message; it is discarded
 """
 
 from __future__ import annotations
 
 
 class SandboxError(Exception):
-    """The root: `except SandboxError` catches whatever this package raises on its own account."""
+    """The base class: `except SandboxError` catches every error that this package defines."""
 
 
 class OptionError(SandboxError, TypeError, ValueError):
-    """An option is unknown, misspelled or of the wrong shape; `.option` names it."""
+    """An option is unknown or has an invalid value; `.option` is its name."""
 
     def __init__(self, message: str, option: str | None = None) -> None:
         super().__init__(message)
@@ -26,7 +26,7 @@ class OptionError(SandboxError, TypeError, ValueError):
 
 
 class SerializationError(SandboxError, TypeError):
-    """A value cannot cross; `.path` is where it sits, such as `globals.rows[3].when`."""
+    """A value cannot cross; `.path` says where it is, for example `globals.rows[3].when`."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(f"{path}: {message}" if path else message)
@@ -47,8 +47,8 @@ class IsolationError(EngineError):
 
 
 class EngineClosedError(EngineError):
-    """The engine was closed; make another one."""
+    """The engine was closed; create a new one."""
 
 
 class ProtocolError(SandboxError):
-    """A worker sent something that is no message of the protocol."""
+    """A worker sent something that is not a valid protocol message."""

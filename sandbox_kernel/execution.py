@@ -1,6 +1,6 @@
-"""`Execution`, the handle people hold, and `CodeExecution`, the one that `run_code` returns.
+"""`Execution`, the handle of a run, and `CodeExecution`, which `run_code` returns.
 
-A handle only reads. What it reads is a `Transcript`, which the backend writes as the run goes on.
+A handle only reads a `Transcript`, which the backend writes while the run is in progress.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class LiveView(Sequence[Any]):
-    """A read-only view of a list that grows while the run goes on."""
+    """A read-only view of a list that grows during the run."""
 
     __slots__ = ("_items",)
 
@@ -49,7 +49,7 @@ class LiveView(Sequence[Any]):
 
 
 class Transcript(Generic[Result]):
-    """What a run has said so far, and its result; written on the run's loop, read anywhere."""
+    """A run's output so far, and its result. Written on the run's loop, read from any thread."""
 
     def __init__(self) -> None:
         self.began = perf_counter()
@@ -58,11 +58,13 @@ class Transcript(Generic[Result]):
         self.active: ActiveRun | None = None
         self._thread: loops.LoopThread | None = None
         self._lock = threading.Lock()
-        self._item_wakers: list[Callable[[], None]] = []  # and at the end; once each
+        self._item_wakers: list[
+            Callable[[], None]
+        ] = []  # each is called once: at the next item or at the end
         self._end_wakers: list[Callable[[], None]] = []
 
     def begin(self, start: Callable[[asyncio.AbstractEventLoop], ActiveRun]) -> None:
-        """On the caller's loop, or on that of a thread lent to the run."""
+        """Starts on the caller's loop, or on that of a borrowed thread if the caller has none."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -87,7 +89,7 @@ class Transcript(Generic[Result]):
     def end(self, result: Result) -> None:
         with self._lock:
             self.result = result
-            self.active = None  # nothing of a run that is over is to wait for garbage collection
+            self.active = None  # so that nothing of a finished run waits for garbage collection
             wakers = [*self._item_wakers, *self._end_wakers]
             self._item_wakers, self._end_wakers = [], []
         _call_all(wakers)
@@ -101,7 +103,7 @@ class Transcript(Generic[Result]):
         wake()
 
     def wake_after(self, count: int, wake: Callable[[], None]) -> None:
-        """Once there are more items than that, or at the end."""
+        """Calls `wake` once there are more than `count` items, or at the end."""
         with self._lock:
             if self.result is None and len(self.items) <= count:
                 self._item_wakers.append(wake)
@@ -115,7 +117,7 @@ class Transcript(Generic[Result]):
 
 
 class Execution(Generic[Result]):
-    """One run, wherever it executes: await it, `wait()` for it, `stream()` it, `terminate()` it."""
+    """The handle of one run: await it, `wait()` for it, `stream()` it or `terminate()` it."""
 
     def __init__(self, transcript: Transcript[Result]) -> None:
         self._transcript = transcript
@@ -134,17 +136,17 @@ class Execution(Generic[Result]):
             active.terminate(reason)
 
     def wait(self, timeout: float | None = None) -> Result:
-        """The result, for code without an event loop. After a TimeoutError the run goes on."""
+        """The result, for code without an event loop. After a TimeoutError the run continues."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
             pass
         else:
-            raise RuntimeError("wait() would block the running event loop: await the run instead")
+            raise RuntimeError("wait() would block the running event loop; await the run instead")
         settled = threading.Event()
         self._transcript.wake_at_the_end(settled.set)
         if not settled.wait(timeout):
-            raise TimeoutError(f"the run has not settled within {timeout} s")
+            raise TimeoutError(f"the run did not settle within {timeout} s")
         return self._result()
 
     def __await__(self) -> Generator[Any, None, Result]:
@@ -156,17 +158,17 @@ class Execution(Generic[Result]):
         return self._result()
 
     async def stream(self) -> AsyncIterator[Any]:
-        """What the run says, from the first on, each as it comes; ends when the run has settled."""
-        transcript, given = self._transcript, 0
+        """Yields every item from the first on, as it arrives; ends when the run has settled."""
+        transcript, yielded = self._transcript, 0
         while True:
-            while given < len(transcript.items):
-                yield transcript.items[given]
-                given += 1
+            while yielded < len(transcript.items):
+                yield transcript.items[yielded]
+                yielded += 1
             if transcript.result is not None:
                 return
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
-            transcript.wake_after(given, _waker(loop, future))
+            transcript.wake_after(yielded, _waker(loop, future))
             await future
 
     def _result(self) -> Result:
@@ -176,7 +178,7 @@ class Execution(Generic[Result]):
 
 
 class CodeExecution(Execution[CodeExecutionResult]):
-    """A run of `run_code`; `stream()` yields its reports."""
+    """The handle that `run_code` returns; `stream()` yields the run's reports."""
 
     _transcript: CodeTranscript
 
@@ -192,7 +194,7 @@ class CodeExecution(Execution[CodeExecutionResult]):
 
     @property
     def memory_used_bytes(self) -> int | None:
-        """The heap's peak so far; None when the system does not tell."""
+        """The heap's peak so far; None if the system does not provide it."""
         result, active = self._transcript.result, self._transcript.active
         if result is not None:
             return result.memory_used_bytes
@@ -205,7 +207,7 @@ class CodeExecution(Execution[CodeExecutionResult]):
 
 
 class CodeTranscript(Transcript[CodeExecutionResult]):
-    """The listener of a run of `run_code`."""
+    """Listens to a run started by `run_code`."""
 
     def __init__(self, log_sink: Callable[[CodeExecutionLog], None] | None = None) -> None:
         super().__init__()
@@ -240,7 +242,7 @@ def start_code(
     lent: Lent,
     log_sink: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
-    """Has the backend execute the order; the handle of a run that has begun."""
+    """Starts the order on the backend, and returns the handle of the run."""
     transcript = CodeTranscript(log_sink)
     transcript.begin(lambda loop: backend.start(order, lent, transcript, loop))
     return CodeExecution(transcript)
@@ -252,7 +254,7 @@ def _call_all(wakers: list[Callable[[], None]]) -> None:
 
 
 def _waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Callable[[], None]:
-    """Resolves a future of another loop, perhaps of another thread, perhaps of one that is gone."""
+    """Resolves a future from any thread. Its loop may have been closed meanwhile."""
 
     def resolve() -> None:
         if not future.done():
@@ -262,6 +264,6 @@ def _waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Cal
         try:
             loops.on_loop(loop, resolve)
         except RuntimeError:
-            pass  # it is closed
+            pass  # the loop is closed
 
     return wake

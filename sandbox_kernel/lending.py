@@ -1,6 +1,6 @@
-"""Source and options become what is sent (an `Order`) and what is lent (`Lent`).
+"""Turns source and options into what is sent (an `Order`) and what is lent (`Lent`).
 
-Values are encoded here, so that those that cannot cross raise before anything runs.
+Values are encoded here, so that one that cannot cross raises before anything runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def lend(
     interactive: bool = False,
     demand_export: bool = True,
 ) -> tuple[Order, Lent]:
-    """Raises SerializationError with the path of a value that cannot cross."""
+    """The order and what it is lent. Raises SerializationError for a value that cannot cross."""
     bridges = Bridges()
     values, attachments = _encode_lent(options, bridges)
     builtins = ("report", "console") if options.report is not None else ("console",)
@@ -48,7 +48,7 @@ def lend(
 
 
 def _encode_lent(options: CodeExecutionOptions, bridges: Bridges) -> tuple[str, list[Buffer]]:
-    """Imports, globals and arguments as one value, so that what they share stays shared."""
+    """Encodes imports, globals and arguments as one value, so that objects they share stay shared."""
     if not (options.imports or options.globals or options.execute.args):
         return "", []
     lent = [
@@ -68,7 +68,7 @@ _LENT_PATH = re.compile(r"\[(\d+)\](?:\[(\d+)\])?(?:\[(\d+)\])?")
 
 
 def _named(path: str, options: CodeExecutionOptions) -> str:
-    """A path into the lent lists as the caller would write it: `imports['fs'].readFile`."""
+    """Turns a path into the lent lists into the caller's, such as `imports['fs'].readFile`."""
     found = _LENT_PATH.match(path)
     if found is None or found[2] is None:
         return path

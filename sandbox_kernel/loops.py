@@ -1,6 +1,6 @@
-"""Event loops for callers that have none: each run gets a thread of its own while it lasts.
+"""Event loops for callers that have none: each run borrows a thread of its own.
 
-A bridge that blocks for ever then blocks its own run only. Threads are used again.
+A bridge that blocks forever therefore blocks its own run only. Threads are reused.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .errors import EngineError
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:
-    """At once on the loop's own thread, soon from any other."""
+    """Calls the function now if this is the loop's own thread, and soon otherwise."""
     if asyncio._get_running_loop() is loop:
         function(*args)
     else:
@@ -49,15 +49,15 @@ def borrow() -> LoopThread:
     try:
         return LoopThread()
     except OSError as error:
-        raise EngineError(f"no event loop for the run: {error.strerror}") from error
+        raise EngineError(f"could not make an event loop for the run: {error.strerror}") from error
 
 
 def give_back(thread: LoopThread) -> None:
-    """At the run's end; a thread whose loop is stuck in a bridge comes back when free."""
+    """Called when the run ends. A thread that is stuck in a bridge returns once it is free."""
     try:
         thread.loop.call_soon_threadsafe(_put_back, thread)
     except RuntimeError:
-        pass
+        pass  # the loop is closed
 
 
 def _put_back(thread: LoopThread) -> None:

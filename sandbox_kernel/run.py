@@ -41,21 +41,21 @@ def run_code(
 ) -> CodeExecution:
     """Runs JavaScript or TypeScript as an ES module in a fresh sandbox.
 
-    Options come as keywords, as a mapping with the contract's names, or both. Wrong ones raise at
-    once, before anything runs.
+    Give options as keywords, as a mapping with the contract's names, or both. An invalid option
+    raises `OptionError` before anything runs.
 
     Args:
         source: The text of the module.
-        options: A mapping of the options below, or `CodeExecutionOptions`, which keywords change.
-        execute: `{"fn": NAME, "args": [...]}`: the export to take, called if it is a function.
+        options: A mapping of the options below, or a `CodeExecutionOptions`, which keywords override.
+        execute: `{"fn": NAME, "args": [...]}`: the export to return, called if it is a function.
         imports: Bare specifier to exports: functions and values that the module may import.
         modules: Relative specifier to source text, such as `{"./lib.ts": "..."}`.
         globals: Name to value or function: free identifiers of the module.
         language: `"typescript"` (the default) or `"javascript"`.
-        memory_limit_bytes: Limit of the heap; the engine's default if there is none.
+        memory_limit_bytes: Limit of the heap; the engine's default if not given.
         filename: The module's name in errors and stacks.
-        report: Called with every value that the module passes to `report`, which exists if this does.
-        engine: Where to run; the default engine if there is none.
+        report: Called with every value passed to `report`, a global that exists only if this is given.
+        engine: Where to run; the default engine if not given.
     """
     given = {
         "execute": execute,
@@ -84,8 +84,9 @@ def run_cell(
 ) -> CodeExecution:
     """`run_code` for interactive use, shared by the kernel and the magic.
 
-    Without a default export the last expression's value is the result, and without either there
-    is none, unless `demand_export`. A result that cannot cross is described instead of refused.
+    Without a default export the value of the last expression is the result, or `undefined` if the
+    source does not end in one; with `demand_export` a missing export is an error instead. A result
+    that cannot cross is described instead of refused.
     """
     parts = _parts(starts_zygote=engine is None)
     checked = parts.options_of(options, **named)
@@ -109,9 +110,9 @@ class _Parts(NamedTuple):
 
 @cache
 def _parts(*, starts_zygote: bool) -> _Parts:
-    """The package's one late import that is there for speed.
+    """Imports the rest of the package late, while the zygote starts.
 
-    A zygote takes as long to start as the rest takes to import; on two processors they overlap.
+    Starting a zygote takes as long as these imports; on two processors they overlap.
     """
     loaded = "sandbox_kernel.engine.pool" in sys.modules
     spawned = _spawned() if starts_zygote and not loaded else None
@@ -129,7 +130,7 @@ def _spawned() -> Spawned | None:
     try:
         return spawn_zygote(Settings().cpu_seconds)
     except OSError:
-        return None  # the pool will try again, and say why it cannot
+        return None  # the pool tries again, and reports the reason if that fails too
 
 
 def _checked_source(source: object) -> str:

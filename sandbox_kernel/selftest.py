@@ -1,6 +1,6 @@
 """A self-test that tries to break out, through `run_code` and from inside a locked-down worker.
 
-`python -m sandbox_kernel doctor` and `%doctor` run it: it says what holds on this machine, now.
+`python -m sandbox_kernel doctor` and `%doctor` run it, to check the sandbox on this machine.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Check:
     detail: str
 
 
-def told(checks: Sequence[Check]) -> list[str]:
-    """A line for each attempt, and one that sums them up."""
+def report_lines(checks: Sequence[Check]) -> list[str]:
+    """One line for each attempt, and a summary."""
     lines = [f"{'holds' if each.holds else 'FAILS'}  {each.name}: {each.detail}" for each in checks]
     broken = sum(not check.holds for check in checks)
     return [*lines, f"{len(checks)} attempts to break out, {broken} succeeded"]
 
 
-# What the guest tries, and what it must be told. Each runs in a sandbox of its own.
+# What the guest tries, and the result it must get. Each runs in a sandbox of its own.
 _ATTEMPTS: dict[str, tuple[str, Any]] = {
-    "no global of any host": (
+    "no globals of a host": (
         "export default ['process', 'require', 'fetch', 'Deno', 'eval', 'WebAssembly', 'Atomics',"
         " 'SharedArrayBuffer', 'setTimeout'].filter((name) => name in globalThis)",
         [],
@@ -43,7 +43,7 @@ _ATTEMPTS: dict[str, tuple[str, Any]] = {
         " try { tried.push(F('return this')()) } catch { tried.push('refused') } export default tried",
         ["refused", "refused"],
     ),
-    "no import but what was lent": (
+    "no imports except those lent": (
         "export default await import('fs').catch((error) => error.name)",
         "LinkError",
     ),
@@ -88,7 +88,7 @@ def _endless(engine: Engine | None) -> Check:
     run = run_code("Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)", engine=engine)
     run.terminate("self-test")
     status = run.wait(60).status
-    return Check("endless work ends when told", status == "terminated", status)
+    return Check("endless work can be terminated", status == "terminated", status)
 
 
 def _memory(engine: Engine | None) -> Check:
@@ -96,7 +96,7 @@ def _memory(engine: Engine | None) -> Check:
 
     source = "const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1))"
     status = run_code(source, engine=engine, memory_limit_bytes=16 * 2**20).wait(60).status
-    return Check("memory ends at its limit", status == "memory", status)
+    return Check("memory is limited", status == "memory", status)
 
 
 # ------------------------------------------------- arbitrary code in a locked-down process
@@ -120,7 +120,7 @@ def _from_inside() -> list[Check]:
 
 
 def _inside(name: str) -> Check:
-    """In a fresh interpreter, which gives up what a worker gives up and then tries."""
+    """Tries it in a fresh interpreter that is locked down like a worker."""
     import subprocess
 
     code = (
@@ -140,8 +140,8 @@ def _folders() -> list[str]:
 
 
 def attempt(name: str) -> None:
-    """The other end of `_inside`."""
-    import mmap  # noqa: F401  # loaded before the lock falls shut
+    """Called by the process that `_inside` starts."""
+    import mmap  # noqa: F401  # cannot be loaded after the lockdown
     import socket
 
     from .worker.lockdown import Lockdown

@@ -1,4 +1,4 @@
-"""What kind of thing a module specifier is; both sides of the wall must agree on it."""
+"""Rules for module specifiers, which the host and the worker must agree on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN_CHARACTERS = 60
 
 
 def is_bare(specifier: str) -> bool:
-    """Whether only `imports` may answer for it: neither relative, nor absolute, nor URL-like."""
+    """Whether only `imports` can resolve it: it is not relative, absolute or URL-like."""
     return bool(specifier) and not (
         specifier.startswith((".", "/", "\\", "#"))
         or URL_LIKE.match(specifier)
@@ -20,10 +20,10 @@ def is_bare(specifier: str) -> bool:
 
 
 def size_of(specifier: str) -> int:
-    """In bytes of UTF-8, as `MOST_BYTES` counts."""
+    """The size in bytes of UTF-8, to compare with `MOST_BYTES`."""
     return len(specifier.encode("utf-8", "surrogatepass"))
 
 
 def shortened(specifier: str) -> str:
-    """How one that is too long is shown."""
+    """The beginning of a specifier that is too long to show."""
     return specifier[:_SHOWN_CHARACTERS] + "…"

@@ -1,1 +1,1 @@
-"""The parts that isolation is made of; who is isolated from what is said by those who use them."""
+"""Building blocks of isolation. What a process gives up is decided by the code that uses them."""

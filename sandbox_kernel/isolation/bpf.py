@@ -1,8 +1,8 @@
-"""Filters of system calls: allow-lists as BPF programs for seccomp.
+"""System-call filters: allow-lists as BPF programs for seccomp.
 
-They are assembled here rather than by libseccomp, which would be one more native library to load
-before every sandbox. A program is a list of instructions that the kernel runs at every system
-call, over the number of the call, the architecture it was made for, and its arguments.
+They are assembled here rather than by libseccomp, which would be another native library to load
+before every sandbox. A program is a list of instructions that Linux runs at every system call,
+with the number of the call, the architecture it was made for, and its arguments as input.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ from typing import NamedTuple
 
 ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
 _ERRNO = 0x00050000
-AUDIT_NUMBERS = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # as the kernel names architectures
-_X32_BIT = 0x40000000  # marks x86-64's second table of calls, which no list of ours is about
+AUDIT_NUMBERS = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # from linux/audit.h
+_X32_BIT = 0x40000000  # marks x86-64's second table of calls, none of which is allowed
 _WHOLE = 0xFFFFFFFF
 
 _LOAD, _AND, _RETURN = 0x20, 0x54, 0x06
 _JUMP_EQUAL, _JUMP_AT_LEAST = 0x15, 0x35
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they are in `struct seccomp_data`
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in `struct seccomp_data`
 _ARGUMENT_BYTES = 8
 
-Instruction = tuple[int, int, int, int]  # operation, steps to skip if true, if false, operand
+Instruction = tuple[
+    int, int, int, int
+]  # operation, instructions to skip if true, if false, operand
 
 
 class Condition(NamedTuple):
     """Holds if an argument, masked, has one of the values.
 
-    Only its lower 32 bits are looked at: all that counts of an `int` or of the flags tested here.
+    Only its lower 32 bits are compared; no `int` or flag tested here has more.
     """
 
     argument: int
@@ -37,14 +39,14 @@ class Condition(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What becomes of a call: `otherwise`, unless all conditions hold, which allows it."""
+    """Allows a call if all conditions hold; if not, the verdict is `otherwise`."""
 
     conditions: tuple[Condition, ...]
     otherwise: int
 
 
 def errno(code: int) -> int:
-    """The verdict that the call fails with this error, without being made."""
+    """The verdict that makes the call fail with this error instead of executing it."""
     return _ERRNO | code
 
 
@@ -59,13 +61,13 @@ def assemble(
     rules: Mapping[str, Rule],
     otherwise: int = KILL_PROCESS,
 ) -> bytes:
-    """The program for a machine: `allowed` numbers its calls, `rules` restricts some of them.
+    """The program for a machine. `allowed` maps names of calls to numbers; `rules` restricts some.
 
-    A call of another architecture kills the process, whatever happens `otherwise`.
+    Other calls get the verdict `otherwise`; a call of another architecture always kills the process.
     """
     unknown = sorted(rules.keys() - allowed.keys())
     if unknown:
-        raise ValueError(f"rules for calls that are not allowed: {', '.join(unknown)}")
+        raise ValueError(f"there are rules for calls that are not allowed: {', '.join(unknown)}")
     code = _check_architecture(AUDIT_NUMBERS[machine])
     for name, number in sorted(allowed.items(), key=lambda item: item[1]):
         body = _body(rules[name]) if name in rules else [_verdict(ALLOW)]
@@ -75,7 +77,7 @@ def assemble(
 
 
 def _check_architecture(audit_number: int) -> list[Instruction]:
-    """Leaves the number of the call loaded."""
+    """Kills the process unless the architecture matches, then loads the number of the call."""
     return [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_JUMP_EQUAL, 1, 0, audit_number),
@@ -93,7 +95,7 @@ def _body(rule: Rule) -> list[Instruction]:
 
 
 def _check(condition: Condition, otherwise: int) -> list[Instruction]:
-    """Goes on behind its end if the condition holds."""
+    """Returns `otherwise`, unless the condition holds; then continues after its last instruction."""
     code: list[Instruction] = [(_LOAD, 0, 0, _ARGUMENTS + _ARGUMENT_BYTES * condition.argument)]
     if condition.mask != _WHOLE:
         code.append((_AND, 0, 0, condition.mask))

@@ -1,4 +1,4 @@
-"""The C library of this process; functions that a system lacks fail when they are first named."""
+"""The C library of this process. A function that the system lacks raises when it is first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Linux process may ask the kernel to do to itself."""
+"""Restrictions that a Linux process can set for itself with `prctl`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _INSTRUCTION_BYTES = 8
 
 
 def no_new_privileges() -> Step:
-    """No program that it starts has more rights. A process needs this to install a filter."""
+    """Programs that it starts cannot gain rights. Required before a filter can be installed."""
     return _step("setting no-new-privileges", _SET_NO_NEW_PRIVS, 1)
 
 
 def signal_at_parents_death(signal: int) -> Step:
-    """0 for none. It does not notice a parent that is already dead; `has_parent` does."""
+    """0 for no signal. A parent that is already dead goes unnoticed, so check `has_parent` too."""
     return _step("asking for a signal at the parent's death", _SET_PDEATHSIG, signal)
 
 
 def has_parent(pid: int) -> Step:
-    """Fails if the parent has died meanwhile."""
+    """Fails if the parent has died."""
     return Step("checking the parent process", os.getppid, (), pid)
 
 
 def not_dumpable() -> Step:
-    """No other process of the same user may read its memory."""
+    """Other processes of the same user cannot read its memory."""
     return _step("becoming undumpable", _SET_DUMPABLE, 0)
 
 
 def filter_system_calls(program: bytes) -> Step:
-    """Installs a program of `bpf`, for good."""
+    """Installs a program from `bpf.assemble`; it cannot be removed."""
     count = len(program) // _INSTRUCTION_BYTES
     code = ffi.new("struct sock_filter[]", count)
     ffi.memmove(code, program, len(program))

@@ -1,4 +1,4 @@
-"""Limits that the operating system keeps for a process."""
+"""Resource limits that the operating system enforces for a process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .steps import Step
 
 
 def at_most(resource: int, most: int) -> Step:
-    """Neither the limit nor what it may be raised to is more."""
+    """Sets the limit, and the maximum to which the process could raise it."""
     return Step(f"setting limit {resource}", setrlimit, (resource, (most, most)))
 
 
 def processor_seconds(seconds: int) -> Step:
-    """After these, SIGXCPU says why the process ends; after one more it is killed."""
+    """After `seconds` the process gets SIGXCPU, so that the cause is known; a second later SIGKILL."""
     return Step("limiting processor time", setrlimit, (RLIMIT_CPU, (seconds, seconds + 1)))

@@ -1,6 +1,6 @@
-"""Lockdown as a list of steps, laid out once and taken in every process that is forked.
+"""Lockdown as a list of steps, prepared once and taken in every forked process.
 
-They are laid out before the fork, because whatever a fork makes for itself costs it page faults.
+They are prepared before the fork, because everything a forked process allocates costs page faults.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ from .libc import ffi
 
 
 class Step(NamedTuple):
-    """A call, and what it returns if the system agrees."""
+    """A call, and what it returns if it succeeds."""
 
-    what: str  # it does, such as "closing descriptor 3"
+    what: str  # for the error message, such as "closing descriptor 3"
     function: Callable[..., Any]
     args: tuple[Any, ...]
     expected: Any = None
-    memory: Any = (
-        None  # that an address among the arguments points to; it lives as long as the step
-    )
+    memory: Any = None  # keeps alive what the addresses in `args` point to
 
 
 def take(steps: Iterable[Step]) -> None:
-    """Takes all of them, in order, or raises at the first that fails."""
+    """Takes the steps in order; raises IsolationError at the first that fails."""
     for step in steps:
         if step.function(*step.args) != step.expected:
             raise IsolationError(f"{step.what} failed (errno {ffi.errno})")

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ..engine import Engine
-from ..selftest import Check, told
+from ..selftest import Check, report_lines
 from ..sizes import spell_size
 
 _SECONDS = 60
@@ -43,7 +43,7 @@ def _attempts() -> list[str]:
     except subprocess.TimeoutExpired:
         return [f"the self-test has not ended within {_SECONDS} s"]
     try:
-        return told([Check(**each) for each in json.loads(done.stdout)["checks"]])
+        return report_lines([Check(**each) for each in json.loads(done.stdout)["checks"]])
     except ValueError:  # not JSON: it died
         return [f"the self-test could not run: {done.stderr.strip()[-500:]}"]
 

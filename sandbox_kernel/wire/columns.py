@@ -1,20 +1,20 @@
-"""Columns: the wire form of trees of data, read many values at a time.
+"""Columns: the wire form of trees of data, decoded many values at a time.
 
-`C`, a number, and a JSON list of columns. A column is a list of values that stand in many places; the
-first has one value, which is the message. Each column is of one kind:
+`C`, a number, and a JSON list of columns. A column lists values that belong in many places of the
+tree; the first column has one value, which is the message. Each column has one kind:
 
     ["v", values] as in JSON     ["u", count] undefined     ["n", texts] numbers that JSON lacks
-    ["f", attachment] numbers as float64, where many are no whole ones
+    ["f", attachment] numbers as float64, used where many are not whole
     ["b", hexes] bigints         ["d", milliseconds] Dates, null for an invalid one
     ["o", names, count, c]       objects with the same names; one column each, from c on
     ["k", sizes, names, c]       objects with names of their own; the values are in column c
     ["a", sizes, c] arrays       ["s", sizes, c] Sets       ["m", sizes, c] Maps: keys in c, values in c + 1
-    ["+", choices, c, count]     each the next value of one of the columns from c on
-    ["r", numbers, c]            values of column c, which are objects in more than one place
+    ["+", choices, c, count]     each is the next value of one of the columns from c on
+    ["r", numbers, c]            values of column c: objects that occur in more than one place
 
-A column is used once, and by one before it: so they are read from the last to the first, without
-recursion, and nothing is cyclic. The number bounds what they may swell to: it is about what will be
-made beyond what is spelled out, and is known before anything is decoded.
+A column is used once, by a column before it. So columns are read from the last to the first, without
+recursion, and nothing is cyclic. The number bounds how much memory they may take beyond their text; it
+is known before anything is decoded.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ from .slices import BATCH, Steps, in_batches
 # What one of each takes beyond its text, in units of `weight.UNIT`; bootstrap/columns.js has the same.
 _UNDEFINED, _FLOAT, _DATE, _OBJECT, _ARRAY, _SET, _MEMBER, _MAP, _ENTRY = 1, 1, 2, 8, 3, 8, 3, 8, 4
 _NUMBER = re.compile("[0-9]{1,10}")
-LINES = ("R", "L")  # the letters before a value on a line
+LINES = ("R", "L")  # the first letter of a line: report or log
 
 
 def declared_size(text: str) -> int:
     """The number before the columns: how much they say that they make."""
     if not _NUMBER.fullmatch(text):
-        raise ValueError("columns that do not say how much they make")
+        raise ValueError("columns do not declare their size")
     return int(text)
 
 
 def decode_columns(
     may_make: int, table: list[list[Any]], attachments: Sequence[Buffer], ordered: bool
 ) -> Steps:
-    """The one value of the first column. Raises ValueError and its like for anything else.
+    """The one value of the first column. Raises one of `decode`'s errors for malformed input.
 
-    `ordered` keeps the order of Sets, which Python's do not.
+    `ordered` decodes Sets as JSSet, because Python's sets do not keep their order.
     """
     return _Reader(may_make, attachments, ordered).value(table)
 
@@ -79,23 +79,23 @@ class _Reader:
         return value
 
     def _take(self, number: int) -> list[Any]:
-        """A column that came after this one, which nobody else may have."""
+        """A later column, which no other column may use."""
         values = self._columns[index_below(number, len(self._columns))]
         if values is None:
-            raise ValueError(f"no such column: {number!r}")
+            raise ValueError(f"there is no unused column {number!r}")
         self._columns[number] = None
         return values
 
     def _make(self, count: int, cost: int) -> int:
-        """Room for so many, before they are made."""
+        """Checks the declared size before anything is made."""
         if type(count) is not int or not 0 <= count * cost <= self._may_make:
-            raise ValueError("columns that make more than they say")
+            raise ValueError("columns take more memory than they declare")
         self._may_make -= count * cost
         return count
 
     def _values(self, values: list[Any]) -> Steps:
         if type(values) is not list:
-            raise ValueError("a column without a list of values")
+            raise ValueError("the values are not a list")
         return values
         yield
 
@@ -123,7 +123,7 @@ class _Reader:
     def _rows(self, names: list[str], count: int, first: int) -> Steps:
         columns = [self._take(number) for number in range(first, first + len(names))]
         if not set(map(len, columns)) <= {count}:
-            raise ValueError("rows without all their values")
+            raise ValueError("rows lack some of their values")
         blank = dict.fromkeys(_all_text(names), undefined)
         rows: list[dict[str, Any]] = []
         for start in range(0, self._make(count, _OBJECT), BATCH):
@@ -154,7 +154,7 @@ class _Reader:
         if self._ordered or not fit_for_sets(members, max(sizes, default=0)):
             return (yield from _parts(JSSet, members, sizes, len(members)))
         made = yield from _parts(set, members, sizes, len(members))
-        if sum(map(len, made)) != len(members):  # 1 and true, which are one for Python
+        if sum(map(len, made)) != len(members):  # 1 and true are equal in Python
             exact = yield from _parts(JSSet, members, sizes, len(members))
             made = [a if len(a) == len(b) else b for a, b in zip(made, exact, strict=True)]
         return made
@@ -170,25 +170,25 @@ class _Reader:
         columns = [self._take(number) for number in range(first, first + self._small(count))]
         following = [iter(column).__next__ for column in columns]
         if sum(map(len, columns)) != len(choices) or min(choices, default=0) < 0:
-            raise ValueError("choices that do not fit their columns")
+            raise ValueError("the choices do not match their columns")
 
         def chosen(some: Sequence[int]) -> list[Any]:
             try:
                 return [following[choice]() for choice in some]
             except StopIteration:
-                raise ValueError("choices that do not fit their columns") from None
+                raise ValueError("the choices do not match their columns") from None
 
         return _converted(choices, chosen)
 
     def _shared(self, numbers: list[int], number: int) -> Steps:
         values = self._take(number)
         if min(numbers, default=0) < 0:
-            raise ValueError("a value before the first")
+            raise ValueError("the number of a shared value is negative")
         return _converted(numbers, lambda some: [values[number] for number in some])
 
     def _small(self, count: int) -> int:
         if type(count) is not int or count > len(_READERS):
-            raise ValueError("too many kinds")
+            raise ValueError("too many columns are mixed")
         return count
 
 
@@ -229,7 +229,7 @@ def _exact_numbers(floats: Iterable[float]) -> list[Any]:
 def _moments(times: Sequence[Any]) -> list[Any]:
     try:
         return [EPOCH + MILLISECOND * time for time in times]
-    except (OverflowError, TypeError):  # beyond Python's years, or none at all
+    except (OverflowError, TypeError):  # outside Python's range of years, or an invalid date
         return list(map(date_of, times))
 
 
@@ -240,9 +240,9 @@ def _checked_keys(keys: Sequence[Any]) -> Steps:
 
 
 def _parts(make: type[Any], items: Iterable[Any], sizes: list[int], total: int) -> Steps:
-    """Containers of such sizes, one after the other, that take all the items."""
+    """Splits the items into containers of these sizes, which must use them all."""
     if sum(sizes) != total or min(sizes, default=0) < 0:
-        raise ValueError("sizes that do not fit their items")
+        raise ValueError("the sizes do not add up to the number of items")
     rest = iter(items)
     made: list[Any] = []
     work = 0
@@ -269,11 +269,11 @@ _EXTEND: dict[type[Any], Callable[[Any, Iterable[Any]], None]] = {
 
 def _pairs(keys: list[Any], values: list[Any]) -> Iterable[tuple[Any, Any]]:
     if len(keys) != len(values):
-        raise ValueError("keys without values")
+        raise ValueError("there are not as many keys as values")
     return zip(keys, values, strict=True)
 
 
 def _all_text(names: list[Any]) -> list[str]:
     if not set(map(type, names)) <= {str}:
-        raise ValueError("names that are no text")
+        raise ValueError("a property name is not a string")
     return names

@@ -1,4 +1,4 @@
-"""What zygote and host say to each other about processes: records of a fixed size."""
+"""Fixed-size records in which the zygote tells the host about its workers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ pack = _LAYOUT.pack  # the fields of a Record
 
 
 class Record(NamedTuple):
-    """FORKED comes with a pidfd; EXITED says how a worker ended; FAILED why there is none.
+    """FORKED comes with a pidfd; EXITED says how a worker ended; FAILED why the zygote could not start.
 
-    `kilobytes` are those that a forked worker was born with, mapped, or 0 if nothing tells; and
-    those that were resident at the peak of one that exited, beyond its zygote's.
+    `kilobytes` of a FORKED worker is what it has mapped at birth, or 0 if that is unknown; of an
+    EXITED worker its peak resident memory beyond that of the zygote.
     """
 
     kind: int

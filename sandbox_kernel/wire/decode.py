@@ -1,4 +1,4 @@
-"""Values that a worker sent, as Python's: hostile input, byte for byte.
+"""Decodes values that a worker sent. Every byte of them is hostile input.
 
 Short messages are decoded at once. Long ones are decoded in steps, so that the host's loop goes on
 meanwhile; what they will occupy is charged slice by slice, before it is made.
@@ -26,14 +26,14 @@ _LONGEST_HEAD = 12  # bytes of the number before columns
 def decode_lines(
     text: Buffer, borrower: Callable[[str], Borrower | None]
 ) -> Iterator[tuple[str, Any]]:
-    """A letter and a value for each line; plain ones next to each other are read in one go."""
+    """Yields a letter and a value for each line; adjacent plain values are parsed together."""
     try:
         whole = str(text, "utf-8", "strict")
     except ValueError as error:
-        raise ProtocolError(f"lines that are not text: {error}") from None
+        raise ProtocolError(f"the lines are not valid UTF-8: {error}") from None
     *lines, last = whole.split("\n")
     if last:
-        raise ProtocolError("a last line that does not end")
+        raise ProtocolError("the last line is incomplete")
     if whole.startswith("RP") and whole.count("\nRP") == len(lines) - 1:
         values = _plain_values(whole[2:-1].replace("\nRP", ","), len(lines))
         yield from zip(itertools.repeat("R"), values, strict=False)
@@ -63,7 +63,7 @@ def decode_lines_in_steps(
         else:
             end = text.find(b"\n", start) + 1
             if not end:
-                raise ProtocolError("a last line that does not end")
+                raise ProtocolError("the last line is incomplete")
             letter = _letter(chr(text[start]))
             line, lender = text[start + 1 : end - 1], borrower(letter)
             value = yield from decode_in_steps(line, (), lender, charge, ordered=letter == "L")
@@ -73,7 +73,7 @@ def decode_lines_in_steps(
 
 def _letter(letter: str) -> str:
     if letter not in LINES:
-        raise ProtocolError("a line that is neither report nor log")
+        raise ProtocolError("a line is neither report nor log")
     return letter
 
 
@@ -81,9 +81,9 @@ def _plain_values(texts: str, count: int) -> list[Any]:
     try:
         found: list[Any] = json.loads(f"[{texts}]")
     except _UNREADABLE as error:
-        raise ProtocolError(f"a value that cannot be read: {error}") from None
+        raise ProtocolError(f"a value cannot be decoded: {error}") from None
     if len(found) != count:
-        raise ProtocolError("a line that is not one value")
+        raise ProtocolError("a line does not contain exactly one value")
     return found
 
 
@@ -94,9 +94,9 @@ def decode(
     *,
     ordered: bool = False,
 ) -> Any:
-    """The value a worker sent. Any bytes whatever end in a value or in a ProtocolError.
+    """The value that a worker sent. Any input gives a value or raises ProtocolError.
 
-    `ordered` is for values to be shown: Sets keep their order, which Python's do not.
+    `ordered` is for values to be displayed: Sets become JSSet, because a Python set has no order.
     """
     try:
         whole = text if isinstance(text, str) else str(text, "utf-8", "strict")
@@ -144,7 +144,7 @@ def _from_table(
         return decode_columns(declared_size(head), table, attachments, ordered)
     if form == "T" and not head and isinstance(table, list) and table:
         return decode_table(table, attachments, borrower, ordered)
-    raise ProtocolError("a value of unknown form")
+    raise ProtocolError("a value has an unknown form")
 
 
 _UNREADABLE = (
@@ -153,4 +153,4 @@ _UNREADABLE = (
 
 
 def _unreadable(error: Exception) -> ProtocolError:
-    return ProtocolError(f"a value that cannot be read: {str(error)[:200]}")
+    return ProtocolError(f"a value cannot be decoded: {str(error)[:200]}")

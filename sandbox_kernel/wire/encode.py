@@ -1,4 +1,4 @@
-"""Python values to their wire form: what the host lends, answers and passes to the guest."""
+"""Encodes Python values for the guest: what it is lent, arguments, and results of calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAIN_DEPTH = 100
 
 
 class Lender(Protocol):
-    """Who keeps the host functions and awaitables that values mention."""
+    """Keeps the host functions and awaitables in a value, and numbers them."""
 
     def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]: ...
     def lend_awaitable(self, awaitable: Any) -> int: ...
@@ -49,7 +49,7 @@ _SIMPLE = (str, bool, type(None))
 
 
 def encode_error(name: str, message: str) -> str:
-    """An Error made by the host itself."""
+    """The wire text of an Error with this name and message."""
     return "T" + _dump([[0], ["e", name, message, None]])
 
 
@@ -57,7 +57,7 @@ _dump = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
 def _is_plain(root: Any) -> bool:
-    """Whether JSON says it all: exact types only, no shared containers, no great depth."""
+    """Whether JSON represents it exactly: built-in types, no shared containers, not too deep."""
     seen: set[int] = set()
     level: list[Any] = [root]
     for _ in range(_PLAIN_DEPTH):
@@ -95,7 +95,7 @@ _BUFFER_TYPES = {**TYPED_ARRAYS, "e": "Float16Array", "c": "Uint8Array", "?": "U
 
 
 class _Table:
-    """Breadth first: a container gets its number when it is met, its node when its turn comes."""
+    """Breadth first: a container is numbered when it is first seen, and encoded in that order."""
 
     def __init__(self, path: str, lender: Lender | None) -> None:
         self.attachments: list[Buffer] = []
@@ -103,7 +103,9 @@ class _Table:
         self._lender = lender
         self._numbers: dict[int, int] = {}
         self._queue: list[Any] = []
-        self._came_from: list[tuple[int, str]] = []  # parent's number (-1: root), step
+        self._came_from: list[
+            tuple[int, str]
+        ] = []  # number of the parent (-1 is the root), step from it
 
     def build(self, root: Any) -> list[Any]:
         table = [self._item(root, -1, "")]
@@ -169,7 +171,10 @@ class _Table:
 
     def _date_node(self, value: datetime, me: int) -> list[Any]:
         if value.tzinfo is None:
-            self._fail("a datetime without a time zone is no moment in time", me)
+            self._fail(
+                "a datetime needs a time zone to be a Date; add one, such as replace(tzinfo=UTC)",
+                me,
+            )
         milliseconds = (value - EPOCH) / timedelta(milliseconds=1)
         return ["d", milliseconds if math.isfinite(milliseconds) else None]
 
@@ -187,9 +192,17 @@ class _Table:
             return self._attach("ArrayBuffer", view)
         code = view.format.lstrip("@=<" if sys.byteorder == "little" else "@=>")
         if code not in _BUFFER_TYPES:
-            self._fail(f"a buffer of format {view.format!r} has no typed array", me)
+            self._fail(
+                f"no typed array has items of format {view.format!r}; pass a list, or numbers such as"
+                " float64",
+                me,
+            )
         if view.ndim != 1:
-            self._fail(f"a buffer of {view.ndim} dimensions is no typed array; flatten it", me)
+            self._fail(
+                f"a typed array has one dimension, not {view.ndim} dimensions; flatten it, or pass"
+                " nested lists",
+                me,
+            )
         return self._attach(_BUFFER_TYPES[code], view)
 
     def _attach(self, kind: str, view: memoryview) -> list[Any]:
@@ -198,7 +211,7 @@ class _Table:
         return ["x", kind, len(self.attachments) - 1]
 
     def _refuse(self, value: Any, me: int) -> list[Any]:
-        self._fail(f"{_describe(value)} cannot cross into the sandbox", me)
+        self._fail(f"{_describe(value)} cannot cross into the sandbox; {_instead(value)}", me)
         return []
 
     def _fail(self, message: str, me: int) -> None:
@@ -216,6 +229,24 @@ def _describe(value: Any) -> str:
     return f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
 
 
+# What to pass instead of a value, by the name of its type.
+_INSTEAD = {
+    "complex": "pass its real and imaginary parts",
+    "date": "pass a datetime with a time zone, or its isoformat()",
+    "Decimal": "pass a float or a string",
+    "generator": "pass a list",
+    "module": "pass a dict of its functions",
+    "range": "pass a list",
+    "timedelta": "pass its total_seconds()",
+    "type": "pass a function that uses it",
+    "UUID": "pass a string",
+}
+
+
+def _instead(value: Any) -> str:
+    return _INSTEAD.get(type(value).__name__, "pass plain data such as a dict")
+
+
 def _step(key: str) -> str:
     return f".{key}" if key.isidentifier() else f"[{key!r}]"
 
@@ -227,7 +258,7 @@ def _number_item(value: float) -> Any:
 
 
 def error_identity(error: BaseException) -> tuple[str, str]:
-    """An exception as the guest may see it: a name and a message, nothing of the host."""
+    """The name and message of an exception: all that the guest may see of it."""
     if isinstance(error, GuestError):
         return error.name, error.message
     if isinstance(error, KeyError) and len(error.args) == 1:

@@ -1,10 +1,10 @@
-"""Frames: the bytes that cross, as pure functions and a reader without I/O.
+"""Frames: how messages are laid out in bytes, without any I/O.
 
     size u32 · kind u8 · attachments u24 · a u32 · b u32 · text u32
     attachment sizes u32 … · text · attachments …
 
-`size` counts what follows it. The reader checks it against its cap before it allocates anything,
-so that the other side cannot make this one grow.
+`size` counts the bytes after it. The reader compares it with its cap before it allocates anything,
+so that the other side cannot make this one use more memory.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 HEAD = struct.Struct("<IIIII")
 _SMALL = 1 << 16
 _STEP = 1 << 22
-_MAX_ATTACHMENTS = 1 << 17  # a view of each costs the reader some 200 bytes
+_MAX_ATTACHMENTS = 1 << 17  # each costs the reader a view of about 200 bytes
 
 
 class Frame(NamedTuple):
-    """One message; `a` and `b` mean what its kind says. Attachments are views, valid while held."""
+    """One message. The meaning of `a` and `b` depends on `kind`; attachments may be views."""
 
     kind: int
     a: int = 0
@@ -36,29 +36,31 @@ class Frame(NamedTuple):
 def pack(
     kind: int, a: int = 0, b: int = 0, text: Buffer = b"", attachments: Sequence[Buffer] = ()
 ) -> list[Buffer]:
-    """The frame as buffers to send one after the other, attachments uncopied."""
+    """The frame as buffers to send one after another; attachments are not copied."""
     if not attachments:
         return [HEAD.pack(16 + len(text), kind, a, b, len(text)), text]
     count = len(attachments)
     if count >= _MAX_ATTACHMENTS:
-        raise ProtocolError(f"{count} attachments in one frame")
+        raise ProtocolError(
+            f"a frame cannot have {count} attachments (at most {_MAX_ATTACHMENTS - 1})"
+        )
     sizes = [memoryview(item).nbytes for item in attachments]
     total = 16 + 4 * count + len(text) + sum(sizes)
     if total >= 1 << 32:
-        raise ProtocolError(f"a frame of {total} bytes cannot be sent")
+        raise ProtocolError(f"a frame cannot have {total} bytes (at most {(1 << 32) - 1})")
     head = HEAD.pack(total, kind | count << 8, a, b, len(text))
     return [head + struct.pack(f"<{count}I", *sizes), text, *attachments]
 
 
 def size_of(frame: Frame) -> int:
-    """What it carries, in bytes."""
+    """The bytes of its text and attachments."""
     return len(frame.text) + sum(map(len, frame.attachments))
 
 
 class FrameReader:
-    """Gives room to receive into, takes what was received, yields whole frames.
+    """Receive into `room()`, then iterate `feed(count)`, which yields the completed frames.
 
-    `closed()` tells an orderly end from one in the middle of a frame.
+    At the end of the stream, `closed()` is False if it ended in the middle of a frame.
     """
 
     def __init__(self, cap: int) -> None:
@@ -68,7 +70,7 @@ class FrameReader:
         self._end = 0
 
     def room(self) -> memoryview:
-        """Where the next bytes go; never empty."""
+        """The buffer for the next bytes; never empty."""
         return memoryview(self._buffer)[self._end :]
 
     def feed(self, count: int) -> Iterator[Frame]:
@@ -81,7 +83,7 @@ class FrameReader:
                 return
             size = int.from_bytes(self._buffer[self._start : self._start + 4], "little")
             if not 16 <= size <= self._cap:
-                raise ProtocolError(f"a frame of {size} bytes (cap {self._cap})")
+                raise ProtocolError(f"a frame has {size} bytes (16 to {self._cap} are allowed)")
             if available < size + 4:
                 self._make_room(size + 4)
                 return
@@ -90,11 +92,11 @@ class FrameReader:
             yield self._parse(begin, self._start)
 
     def closed(self) -> bool:
-        """Whether the stream may end here."""
+        """Whether no unfinished frame is left."""
         return self._start == self._end
 
     def _make_room(self, needed: int) -> None:
-        """Keeps the unfinished frame in a buffer with room for more of it."""
+        """Makes room in the buffer for the rest of the unfinished frame."""
         start, end = self._start, self._end
         if needed <= _SMALL:
             if start + max(needed, 4096) <= len(self._buffer) and end < len(self._buffer):
@@ -114,18 +116,18 @@ class FrameReader:
         at = start + HEAD.size
         if not count:
             if at + text_size != end:
-                raise ProtocolError(f"a frame whose text of {text_size} bytes does not fill it")
+                raise ProtocolError(f"a frame's text of {text_size} bytes does not fill the frame")
             return Frame(kind & 0xFF, a, b, bytes(memoryview(self._buffer)[at:end]))
         if count >= _MAX_ATTACHMENTS or at + 4 * count > end:
-            raise ProtocolError(f"a frame with {count} attachments and no room for their sizes")
+            raise ProtocolError(f"a frame is too small for the sizes of its {count} attachments")
         sizes = struct.unpack_from(f"<{count}I", self._buffer, at)
         at += 4 * count
         if at + text_size + sum(sizes) != end:
-            raise ProtocolError("a frame whose parts do not add up to its size")
+            raise ProtocolError("the parts of a frame do not add up to its size")
         return Frame(kind & 0xFF, a, b, *_split(self._detach(at, end), text_size, sizes))
 
     def _detach(self, at: int, end: int) -> memoryview:
-        """The body without a copy: the buffer goes with the frame, what follows to a new one."""
+        """The body, not copied: the frame takes the buffer, and later bytes move to a new one."""
         body, rest = memoryview(self._buffer)[at:end], memoryview(self._buffer)[end : self._end]
         if _SMALL < len(self._buffer) <= _LARGEST_KEPT:
             _kept[:] = [self._buffer]
@@ -136,15 +138,15 @@ class FrameReader:
 
 
 _LARGEST_KEPT = 1 << 24
-_kept: list[bytearray] = []  # the last large buffer that a frame went with
+_kept: list[bytearray] = []  # the last large buffer given to a frame
 
 
 def _buffer(size: int) -> bytearray:
-    """A new one, or the kept one if its frame is gone: fresh memory costs more than a copy."""
+    """The kept buffer if its frame is gone, else a new one: new memory costs more than a copy."""
     try:
         kept = _kept.pop()
         if len(kept) >= size:
-            kept.append(kept.pop())  # refused while anybody has a view of it
+            kept.append(kept.pop())  # raises BufferError while a view of it exists
             return kept
     except (IndexError, BufferError):
         pass

@@ -1,8 +1,8 @@
-"""The protocol: what each kind of frame means, and its version.
+"""The protocol: the kinds of messages and what each means, and its version.
 
     host → worker                          worker → host
     WAKE         RUN is about to follow    READY         locked down; a = isolation level
-    RUN          the job
+    RUN          the order
     RETURN       a = call: its value       REPORT        a value
     THROW        a = call: its error       LOG           [level, method, depth, time, args]
     PROMISE      a = call: settles later   CALL          a = call, b = bridge: arguments
@@ -16,9 +16,10 @@
                                            FINISHED      the result
                                            FAILED        status, error and positions, as JSON
 
-A line of SAID is `R` or `L` and the value's text; REPORT and LOG are for those with attachments.
-A call numbered 0 wants no answer; CALLS never wants one at once, and RETURNS answers those that
-have a promise already; both carry what JSON says. The worker never waits for more than one synchronous call.
+A line of SAID is `R` (report) or `L` (log) and the value's text; REPORT and LOG are for values with
+attachments. A call numbered 0 expects no answer. CALLS gathers calls that the worker does not wait for,
+and RETURNS answers calls whose promise the guest already has; both carry only plain JSON values. The
+worker waits for one synchronous call at a time.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
 FINISHED, FAILED, SAID, CALLS = 24, 25, 26, 27
 
-MAX_CALLS = 256  # in one CALLS; bridge.js never gathers more
+MAX_CALLS = 256  # in one CALLS message; bridge.js gathers no more
 
-# How a bridge is called: wait for its value, get a promise at once, or expect nothing.
+# How a bridge is called: SYNC waits for the value, ASYNC gets a promise, ONE_WAY gets undefined.
 SYNC, ASYNC, ONE_WAY = 0, 1, 2
 
-# How isolated a worker says it is: nothing but a process, or the system-call filter too.
+# The isolation level that a worker reports: only a process, or also the system-call filter.
 PROCESS_ONLY, FILTERED = 0, 1
 ISOLATION_NAMES = {PROCESS_ONLY: "process", FILTERED: "seccomp"}
 
-# Exit codes of a worker that could not tell the host in a frame.
+# Exit codes of a worker that could not send a message about its failure.
 EXIT_MEMORY, EXIT_INTERNAL = 70, 71

@@ -1,7 +1,7 @@
-"""The order: what RUN carries, from the host that wants code run to the worker that runs it.
+"""The order: what a RUN message carries from the host to the worker.
 
-Marshalled, because it goes one way only: the host and its worker are the same interpreter, and a
-worker trusts its host. Nothing that a worker says is ever read like this.
+Marshalled, because host and worker run the same interpreter and a worker trusts its host. Data
+from a worker is never unmarshalled.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .frame import Buffer
 
 
 class Order(NamedTuple):
-    """Plain data. Values stay encoded, they are the realm's to decode; `values` is empty if none."""
+    """Plain data. `values` is encoded for the realm to decode, and empty if nothing is lent."""
 
     source: str
     filename: str
@@ -23,15 +23,15 @@ class Order(NamedTuple):
     globals: list[str]
     builtins: tuple[str, ...]
     fn: str
-    memory_limit: int  # bytes; 0 is the engine's default
+    memory_limit: int  # bytes; 0 means the engine's default
     interactive: bool
     demand_export: bool
     values: str
-    seed: bytes  # of random numbers
-    attachments: tuple[Buffer, ...] = ()  # binary data that `values` refers to, beside the text
+    seed: bytes  # of Math.random
+    attachments: tuple[Buffer, ...] = ()  # binary data that `values` refers to
 
     def pack(self) -> bytes:
-        """All but the attachments, which a frame carries as they are."""
+        """Everything but the attachments, which a frame carries unchanged."""
         return marshal.dumps(tuple(self)[:-1])
 
     @classmethod
@@ -39,10 +39,10 @@ class Order(NamedTuple):
         return cls(*marshal.loads(data))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Views of the caller's arrays are pickled as copies."""
+        """Pickles attachments as copies, because views of arrays cannot be pickled."""
         return Order, (*tuple(self)[:-1], tuple(map(bytes, self.attachments)))
 
     @property
     def wants_last_expression(self) -> bool:
-        """Whether the last expression may stand for a default export that the source lacks."""
+        """Whether the last expression replaces a missing default export."""
         return self.interactive and not self.demand_export and self.fn == "default"

@@ -1,4 +1,4 @@
-"""Tables: the wire form of values that may be cyclic, shared or more than data.
+"""Tables: the wire form of values that may be cyclic, share objects, or contain functions.
 
 `T` and a JSON list `[root, node, node …]`. An *item* is a JSON scalar, `[i]` for node i, or `["u"]`
 undefined, `["n", text]` a number JSON lacks, `["b", hex]` a bigint. A *node* is
@@ -31,7 +31,7 @@ from .slices import BATCH, Steps, in_batches
 
 
 class Borrower(Protocol):
-    """Who makes Python objects for the guest functions and promises that values mention."""
+    """Makes Python objects for the guest functions and promises in a value."""
 
     def guest_function(self, ident: int, name: str) -> Any: ...
     def guest_promise(self, ident: int) -> Any: ...
@@ -52,7 +52,7 @@ def decode_table(
 class _Reader:
     """Two passes without recursion: make every node's object, then fill the containers.
 
-    A node is reached through its number only, so one worker's table can be as cyclic as it likes.
+    A node is reached only through its number, so a table may be cyclic.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class _Reader:
     def _item(self, item: Any) -> Any:
         if type(item) is not list:
             if type(item) is dict:
-                raise ValueError("an item that is an object")
+                raise ValueError("an item is an object")
             return item
         if len(item) == 1:
             if item[0] == "u":
@@ -102,7 +102,7 @@ class _Reader:
             return BigInt(text, 16)
         if tag == "n":
             return float(text)
-        raise ValueError("an item of unknown kind")
+        raise ValueError("an item has an unknown kind")
 
     def _make(self, node: list[Any]) -> Any:
         tag = node[0]
@@ -169,12 +169,12 @@ class _Reader:
 
     def _function(self, ident: Any, name: Any) -> Any:
         if self._borrower is None:
-            raise ValueError("a function where none may be")
+            raise ValueError("a function is not allowed here")
         return self._borrower.guest_function(index_below(ident, 1 << 32), _text(name))
 
     def _promise(self, ident: Any) -> Any:
         if self._borrower is None:
-            raise ValueError("a promise where none may be")
+            raise ValueError("a promise is not allowed here")
         return self._borrower.guest_promise(index_below(ident, 1 << 32))
 
     def _opaque(self, class_name: Any, text: Any, fields: Any) -> Opaque:
@@ -192,5 +192,5 @@ _MAKERS = {
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise ValueError("text expected")
+        raise ValueError("a text is not a string")
     return value

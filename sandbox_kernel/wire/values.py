@@ -1,8 +1,8 @@
-"""Python values to and from their wire form; the other half is in `worker/bootstrap`.
+"""Python values to and from their wire form; `worker/bootstrap` has the JavaScript half.
 
-A value is a text and the attachments that it mentions. Its first letter tells the form:
+A value is a text and the attachments that it refers to. The first letter of the text is its form:
 
-`P` and JSON: plain data, without anything JSON cannot say and without shared references.
+`P` and JSON: plain data that JSON represents exactly, without shared references.
 `C` and columns (`columns.py`): trees of data with Dates, Sets, Maps, undefined; only to the host.
 `T` and a table (`table.py`): everything else.
 """

@@ -1,4 +1,4 @@
-"""About what a message occupies in the host's memory once decoded: told without decoding it."""
+"""Estimates, without decoding a message, how many bytes of memory it takes once decoded."""
 
 from __future__ import annotations
 

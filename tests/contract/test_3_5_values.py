@@ -277,7 +277,8 @@ def test_3_5_a_bridge_that_returns_garbage_throws_in_the_guest(value: Value) -> 
     reports: list[Any] = []
     value(source, globals={"f": lambda: {"x": object()}}, report=reports.append)
     assert reports == [
-        "SerializationError: return value.x: a value of type object cannot cross into the sandbox"
+        "SerializationError: return value.x: a value of type object cannot cross into the sandbox;"
+        " pass plain data such as a dict"
     ]
 
 

@@ -127,7 +127,9 @@ def test_a_mapping_is_lent_as_it_is() -> None:
 def test_what_is_skipped_says_why() -> None:
     skipped = exports_of(Store()).skipped
     assert skipped["broken"] == "not today"
-    assert skipped["lock"] == "a value of type object cannot cross into the sandbox"
+    assert skipped["lock"] == (
+        "a value of type object cannot cross into the sandbox; pass plain data such as a dict"
+    )
     assert "['b']" not in exports_of(module(MODULE)).skipped["deep"]
 
 

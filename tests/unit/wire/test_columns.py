@@ -242,7 +242,7 @@ COLLIDING = [k * (2**61 - 1) for k in range(1, 20_000)]  # Python hashes all to 
 )
 def test_whole_numbers_that_javascript_lacks_are_no_keys(text: str) -> None:
     """A taken worker can choose them so that putting them in a dict takes quadratic time."""
-    with pytest.raises(ProtocolError, match="no number of JavaScript's"):
+    with pytest.raises(ProtocolError, match="not a safe integer of JavaScript"):
         decode(text, [], None)
 
 
