@@ -1,8 +1,8 @@
-"""The zygote: load everything once, then fork a worker for each socket that the host sends.
+"""The zygote: loads everything once, then forks a worker for each socket that the host sends.
 
-It stays single-threaded and never sees guest text. Whatever a worker makes, or is the first to
-touch, takes it longer than it would take the zygote, which does it once: so a worker makes next to
-nothing, and leads a `Life` that was laid out for it.
+It stays single-threaded and never sees guest text. Allocating memory, or touching it for the first
+time, is slower in a worker than in the zygote, which does it once for all. So the zygote prepares
+a `Life`, and a worker only runs it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .life import Life
 from .lockdown import Lockdown
 from .typescript import warm
 
-_QUIET_MILLISECONDS = 100  # without a request, after which the zygote takes the time to rehearse
-_FORKS_BEFORE_REHEARSAL = 8  # it does not wait for quiet for ever
+_QUIET_MILLISECONDS = 100  # without a request, after which the zygote rehearses
+_FORKS_BEFORE_REHEARSAL = 8  # after which it rehearses even if requests keep coming
 _SOCKET, _RIGHTS, _ROOM_FOR_ONE = socket.SOL_SOCKET, socket.SCM_RIGHTS, socket.CMSG_SPACE(4)
 _HAS_PIDFD = hasattr(os, "pidfd_open")
 
@@ -49,13 +49,13 @@ def main(control_descriptor: int, cpu_seconds: int) -> None:
 
 
 class Zygote:
-    """Forks on request and reports how its children ended; ends when its host does."""
+    """Forks workers on request and reports how they ended; exits when the host is gone."""
 
     def __init__(self, host: socket.socket, cpu_seconds: int) -> None:
         self._host = host
         self._claims: list[prefault.Range] = []
         self._rehearsed = False
-        self._rehearsal: Life | None = None  # for workers that wait
+        self._rehearsal: Life | None = None  # for workers that have no order yet
         self._forks = 0
         self._life = Life()
         self._lockdown = Lockdown(self._life.socket.fileno(), os.getpid(), cpu_seconds)
@@ -78,7 +78,7 @@ class Zygote:
                 ready = poll.poll(None if self._rehearsed else _QUIET_MILLISECONDS)
                 if not self._rehearsed and (not ready or self._forks >= _FORKS_BEFORE_REHEARSAL):
                     self._rehearsed = True
-                    with suppress(Exception):  # workers are merely slower then
+                    with suppress(Exception):  # without it workers are only slower
                         self._rehearse()
                 for descriptor, _ in ready:
                     if descriptor == wake.fileno():
@@ -87,13 +87,13 @@ class Zygote:
                         return
                 self._reap()
         finally:
-            signal.set_wakeup_fd(-1)  # before its socket goes
+            signal.set_wakeup_fd(-1)  # before the socket is closed
 
     def _rehearse(self) -> None:
-        """First here, then in a child, to learn which pages a worker writes to."""
+        """Rehearses here first, then in a child, to learn which pages a worker writes to."""
         try:
-            self._spent = Life()  # freed, it would leave holes for every worker to fill
-            self._spent.rehearse(self._lockdown)
+            self._rehearsed_life = Life()  # kept: freed memory would be written to by every worker
+            self._rehearsed_life.rehearse(self._lockdown)
             self._claims = prefault.learn(lambda: self._life.rehearse(self._lockdown))
             self._rehearsal = Life()
         finally:
@@ -126,7 +126,7 @@ class Zygote:
         os.close(pidfd)
 
     def _mapped_kilobytes(self) -> int:
-        """What a fork begins with; 0 where the system does not tell."""
+        """The memory that a fork has mapped at birth; 0 if the system does not provide it."""
         if self._statm is None:
             return 0
         pages = int(os.pread(self._statm, 64, 0).split()[0])
@@ -145,8 +145,8 @@ class Zygote:
 
     def _be_worker(self) -> NoReturn:
         try:
-            self._life.lead(self._lockdown, self._prepare)
-            self._life.linger()
+            self._life.run(self._lockdown, self._prepare)
+            self._life.wait_for_the_end()
         except MemoryError:
             os._exit(messages.EXIT_MEMORY)
         except BaseException:
@@ -154,11 +154,11 @@ class Zygote:
         os._exit(0)
 
     def _prepare(self) -> None:
-        """In a worker that waits, and has the time."""
+        """Called in a worker that has no order yet, so that its run will be faster."""
         prefault.claim(self._claims)
         if self._rehearsal:
             with suppress(Exception):
-                self._rehearsal.rehearse_the_run()
+                self._rehearsal.rehearse_run()
 
 
 def _open_statm() -> int | None:

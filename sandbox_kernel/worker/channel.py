@@ -1,4 +1,4 @@
-"""The worker's end of the socket: blocking, with one-way messages gathered into few writes."""
+"""The worker's end of the socket: blocking, and messages are gathered into few writes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ..wire import messages
 from ..wire.frame import Buffer, Frame, FrameReader, pack
 
 _GATHER_BYTES = 1 << 16
-GATHER_SECONDS = 0.004  # how long what was said may wait while the guest computes
-# Look again for this long before sleeping: to be woken takes longer than another look.
-_LOOK_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
+GATHER_SECONDS = 0.004  # how long a message may wait while the guest computes
+# Poll for this long before blocking: being woken up takes longer than another poll.
+_POLL_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _UNCAPPED = (1 << 32) - 1  # the worker trusts its host
 
 
 class Connection(Protocol):
-    """What the channel asks of its socket."""
+    """The methods of a socket that the channel uses."""
 
     def recv_into(self, room: memoryview, count: int, flags: int, /) -> int: ...
     def sendall(self, data: Any, /) -> None: ...
 
 
 class Channel:
-    """Everything posted leaves in order; `flush` makes sure that it has left.
+    """Sends messages in the order in which they are posted, at the latest on `flush`.
 
-    Made in the zygote, so that a worker has its buffers already.
+    Made in the zygote, so that a worker need not allocate its buffers.
     """
 
     _socket: Connection
@@ -48,7 +48,7 @@ class Channel:
     def post(
         self, kind: int, a: int = 0, b: int = 0, text: bytes = b"", attachments: Sequence[Any] = ()
     ) -> None:
-        """One way. Attachments point into the realm's memory, so they leave at once."""
+        """Queues a message. One with attachments is sent now: they point into the realm's memory."""
         self._gathered += pack(kind, a, b, text, attachments)
         self._gathered_bytes += len(text) + 20
         self._attached = bool(attachments)
@@ -58,7 +58,7 @@ class Channel:
             self.flush_if_late()
 
     def flush_if_late(self) -> None:
-        """Called while the guest computes, so that what it said is seen while it goes on."""
+        """Called while the guest computes, so that its messages do not wait for it."""
         if self._gathered and monotonic() - self._flushed_at > GATHER_SECONDS:
             self.flush()
 
@@ -72,15 +72,15 @@ class Channel:
             self._flushed_at = monotonic()
             return
         self._gathered_bytes, self._attached = 0, False
-        run: list[Buffer] = []
+        small: list[Buffer] = []
         for item in gathered:
             if len(item) < _GATHER_BYTES:
-                run.append(item)
+                small.append(item)
                 continue
-            self._send(b"".join(run))
-            run = []
+            self._send(b"".join(small))
+            small = []
             self._send(item)
-        self._send(b"".join(run))
+        self._send(b"".join(small))
         self._flushed_at = monotonic()
 
     def _send(self, data: Any) -> None:
@@ -88,10 +88,10 @@ class Channel:
             try:
                 self._socket.sendall(data)
             except OSError:
-                os._exit(0)  # the host is gone, and so is the reason to live
+                os._exit(0)  # the host is gone
 
     def has_more(self) -> bool:
-        """Whether a message has arrived already, together with the last one."""
+        """Whether another message arrived together with the last one."""
         return bool(self._arrived)
 
     def receive_order(self) -> Frame:
@@ -102,23 +102,23 @@ class Channel:
         return frame
 
     def receive_answer(self) -> Frame:
-        """The next message of a host that is about to send one."""
+        """The next message, which the host is about to send."""
         asked_at = monotonic()
         self.flush()
-        while self._host_is_quick and not self._arrived and monotonic() < asked_at + _LOOK_SECONDS:
-            self._take(socket.MSG_DONTWAIT)
+        while self._host_is_quick and not self._arrived and monotonic() < asked_at + _POLL_SECONDS:
+            self._receive_some(socket.MSG_DONTWAIT)
         frame = self.receive()
-        self._host_is_quick = monotonic() < asked_at + _LOOK_SECONDS
+        self._host_is_quick = monotonic() < asked_at + _POLL_SECONDS
         return frame
 
     def receive(self) -> Frame:
-        """The next message of the host; there is nothing else to do until it comes."""
+        """Blocks until the next message of the host."""
         self.flush()
         while not self._arrived:
-            self._take(0)
+            self._receive_some(0)
         return self._arrived.pop()
 
-    def _take(self, flags: int) -> None:
+    def _receive_some(self, flags: int) -> None:
         try:
             count = self._socket.recv_into(self._reader.room(), 0, flags)
         except BlockingIOError:

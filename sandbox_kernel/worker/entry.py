@@ -1,4 +1,4 @@
-"""The bootstrap, and the functions that it gives back: a worker's only ways into the realm."""
+"""The bootstrap, and the functions it returns, through which the worker enters the realm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BOOTSTRAP = (
 
 
 def compile_bootstrap(compiler: Compiler) -> bytes:
-    """Done in the zygote."""
+    """Bytecode of the bootstrap; compiled once, in the zygote."""
     body = "\n".join(_script(name) for name in BOOTSTRAP)
     text = f"(function (native) {{ 'use strict';\n{body}\n}})"
     return compiler.compile(text.encode(), "<host>", module=False, private=True)
@@ -24,7 +24,7 @@ def _script(name: str) -> str:
 
 
 class Entry:
-    """The functions that `entry.js` returns; none of them is reachable from the guest's code."""
+    """The functions that `entry.js` returns; guest code cannot reach them."""
 
     def __init__(self, js: Context, functions: Value) -> None:
         self.decode = js.field(functions, "decode")

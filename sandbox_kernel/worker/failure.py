@@ -1,4 +1,4 @@
-"""How a run fails: the exception that ends it, and what a thrown value is said to be."""
+"""How a run fails: the exception that ends it, and the description of a thrown value."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Failure(Exception):
 
 
 def out_of_memory(status: str = "memory") -> Failure:
-    """As the engine itself says it."""
+    """The same failure that the engine reports when memory runs out."""
     return Failure(status, "InternalError", "out of memory", engine=True)
 
 
 class Describer:
-    """Makes failures of what the guest throws, at the places of its source."""
+    """Turns what the guest throws into failures with positions in its source."""
 
     def __init__(self, js: Context, entry: Entry, heap: Heap, sources: Sources) -> None:
         self._js = js
@@ -56,7 +56,7 @@ class Describer:
 
     def failure(self, thrown: Value, status: str = "error") -> Failure:
         js = self._js
-        with self._heap.lifted():  # an error thrown for want of memory takes memory to describe
+        with self._heap.lifted():  # describing an out-of-memory error takes memory
             try:
                 described = js.bytes_of(js.call(self._entry.encode_failure, thrown))
             except GuestThrew:

@@ -1,7 +1,7 @@
 """The limit of a realm's heap.
 
-The guest's code is stopped soon after the heap has passed its limit; a little above it the engine
-refuses to allocate. Whether the heap was really full is the host's to say.
+Guest code is stopped soon after the heap exceeds its limit; a little above the limit the engine
+refuses to allocate. The host decides whether the heap was really full.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from .quickjs import Context
 
-HEADROOM = 1 << 20  # what the heap may pass its limit by, so that reaching it can be told
+HEADROOM = 1 << 20  # how far the heap may exceed its limit, so that exceeding it can be detected
 _FIRST_COLLECTION = 4 << 20
 
 
 class Heap:
-    """What is in it before the guest's code is not counted."""
+    """Measures and limits the heap; what it holds before the guest's code starts is not counted."""
 
     def __init__(self, js: Context) -> None:
         self._js = js
@@ -35,7 +35,7 @@ class Heap:
         js.collect_first_at(self._empty + min(size // 2, _FIRST_COLLECTION))
 
     def is_over(self) -> bool:
-        """Whether it has ever been seen over its limit."""
+        """Whether the heap exceeds its limit, or did at an earlier check."""
         if self._size is not None and self._limit and self._size() > self._limit:
             self.was_over = True
         return self.was_over
@@ -45,7 +45,7 @@ class Heap:
 
     @contextmanager
     def lifted(self) -> Iterator[None]:
-        """Without the engine's limit meanwhile."""
+        """Suspends the engine's limit."""
         self._js.limit_heap(0)
         try:
             yield

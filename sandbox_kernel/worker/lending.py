@@ -1,4 +1,4 @@
-"""What the host lends to a run, installed in the realm: imports, globals, arguments, builtins."""
+"""Installs in the realm what the host lends: imports, globals, arguments and builtins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "consol
 
 
 class Lending:
-    """The usual builtins are made in the zygote, ready to be bound."""
+    """Installs what one order lends. The usual builtins are made in the zygote, ready to bind."""
 
     def __init__(self, js: Context, compiler: Compiler, entry: Entry) -> None:
         self._js = js
@@ -27,7 +27,7 @@ class Lending:
         self.imports: dict[str, list[Value]] = {}
 
     def install(self, order: Order, buffers: Value) -> Value:
-        """Decodes what was lent; makes the globals; returns the arguments."""
+        """Decodes what was lent, defines the globals, and returns the arguments."""
         js = self._js
         if not order.values:
             usual = self._usual_bindings.get(order.builtins)
@@ -53,16 +53,16 @@ class Lending:
         return self._js.call(self._entry.builtins, self._js.string(name.encode()))
 
     def _bindings(self, names: tuple[str, ...], values: Sequence[Value]) -> tuple[Value, Value]:
-        """A script that declares the names, and the values it takes them from."""
+        """A script that declares the names, and the array that it takes their values from."""
         made = ",".join(f"{name}=this.globalThis[{i}]" for i, name in enumerate(names))
         script = self._compiler.compile(f"const {made}".encode(), "<host>", module=False)
         return self._js.read(script), self._js.array(values)
 
     def _bind(self, script: Value, values: Value) -> None:
-        """Global lexical bindings: free identifiers that are not on globalThis.
+        """Makes global lexical bindings, which are not properties of globalThis.
 
-        The script takes their values from a property that is there anyway: another one would
-        change the shape of the global object twice.
+        The script reads the values from `globalThis.globalThis`, which exists anyway: adding and
+        removing another property would change the shape of the global object twice.
         """
         js = self._js
         js.set_field(self._global, "globalThis", values)

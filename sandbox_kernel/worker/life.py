@@ -1,8 +1,8 @@
-"""A worker's life: lock down, say so, wait for the order, run it. And its rehearsal, with an order of ours.
+"""A worker's life: lock down, report READY, wait for the order, run it. And a rehearsal of that.
 
 The zygote rehearses first: what is made only once, such as functions of the binding and specialised
-bytecode, is shared by all workers from then on. A worker that waits rehearses again, because code
-and data that a process has not touched yet are slow to reach, the more so under a hypervisor.
+bytecode, is then shared by all workers. A worker that has no order yet rehearses again, because the
+first access to a page of code or data is slow in every process, especially under a hypervisor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .lockdown import Lockdown
 from .quickjs import Compiler
 from .realm import Realm
 
-_IDLE_MILLISECONDS = 20  # without an order, after which a worker takes the time to prepare
+_IDLE_MILLISECONDS = 20  # without an order, after which a worker prepares for one
 _REHEARSED = Order(
     source="console.log(1); export default 1 as number",
     filename="<host>",
@@ -40,60 +40,60 @@ _REHEARSED_FRAME = b"".join(pack(messages.RUN, 0, 0, _REHEARSED.pack()))
 
 
 class Life:
-    """Made in the zygote, with all that it needs, and led in a fork of it.
+    """Made in the zygote with everything it needs; run in a worker forked from it.
 
-    The socket to the host has the same number in every worker, so that all about it is made once.
+    The socket to the host has the same descriptor in every worker, so that it is set up once.
     """
 
     def __init__(self) -> None:
-        self.socket, self._nobody = socket.socketpair()
-        self._arrival = select.poll()
-        self._arrival.register(self.socket, select.POLLIN)
+        self.socket, self._placeholder = socket.socketpair()
+        self._poll = select.poll()
+        self._poll.register(self.socket, select.POLLIN)
         self._channel = Channel()
         self._channel.connect(self.socket)
         self._realm = Realm(Compiler(), self._channel)
 
     def connect(self, descriptor: int) -> None:
-        """The socket is this one from now on."""
+        """Makes `socket` the connection that this descriptor is, and closes the descriptor."""
         os.dup2(descriptor, self.socket.fileno())
         os.close(descriptor)
 
     def disconnect(self) -> None:
-        os.dup2(self._nobody.fileno(), self.socket.fileno())
+        os.dup2(self._placeholder.fileno(), self.socket.fileno())
 
-    def lead(
+    def run(
         self, lockdown: Lockdown, prepare: Callable[[], None], *, for_real: bool = True
     ) -> None:
-        """Runs one order; returns once its result is sent. `prepare` is called if there is time."""
+        """Runs one order; returns once its result is sent. Calls `prepare` if the order is late."""
         lockdown.complete(for_real=for_real)
         channel = self._channel
         channel.post(messages.READY, lockdown.level, messages.VERSION)
         channel.flush()
-        if not self._arrival.poll(_IDLE_MILLISECONDS):
-            prepare()  # under load, throughput matters more
+        if not self._poll.poll(_IDLE_MILLISECONDS):
+            prepare()  # not under load, when orders come at once and it would only delay them
         self._realm.run(channel.receive_order())
 
-    def linger(self) -> None:
-        """The host ends a worker when it has read what it said."""
+    def wait_for_the_end(self) -> None:
+        """Blocks until the host, which has read everything, ends this worker."""
         while True:
             self._channel.receive()
 
     def rehearse(self, lockdown: Lockdown) -> socket.socket:
-        """Once, without a host; what it would have heard is in the socket returned."""
+        """Runs an order of ours without a host; the socket returned has what was sent to it."""
         host, worker = socket.socketpair()
         self.connect(worker.detach())
         host.sendall(_REHEARSED_FRAME)
-        self.lead(lockdown, lambda: None, for_real=False)
+        self.run(lockdown, lambda: None, for_real=False)
         return host
 
-    def rehearse_the_run(self) -> None:
-        """Once, in a worker, which has no socket but its host's."""
-        self._channel.connect(_Stage())
+    def rehearse_run(self) -> None:
+        """Rehearses in a worker, which cannot make another socket."""
+        self._channel.connect(_RehearsalSocket())
         self._realm.run(self._channel.receive_order())
 
 
-class _Stage:
-    """A socket that has the order to give and takes whatever is said to it."""
+class _RehearsalSocket:
+    """Delivers the rehearsed order and discards what is sent."""
 
     def recv_into(self, room: memoryview, count: int, flags: int) -> int:
         room[: len(_REHEARSED_FRAME)] = _REHEARSED_FRAME

@@ -1,6 +1,6 @@
-"""Modules of a run: prepared, compiled, resolved, loaded and linked.
+"""Prepares, compiles, resolves, loads and links the modules of a run.
 
-Whatever fails here is a `link_error`; a dynamic import that fails is the guest's to catch.
+A failure here is a `link_error`, except in a dynamic import, where the guest can catch it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MISSING_EXPORT = re.compile(
 
 
 class Linker:
-    """Answers the engine's questions about modules, for the one order that it has begun."""
+    """Resolves and loads modules for the engine, for the one order passed to `begin`."""
 
     _graph: Graph
     _language: str
@@ -51,7 +51,7 @@ class Linker:
         self._language = order.language
 
     def prepare(self, source: str, filename: str, *, last_expression: bool = False) -> Prepared:
-        """What the engine compiles for a source."""
+        """Turns a source into what the engine compiles: JavaScript without types."""
         try:
             prepared = prepare(source, language=self._language, last_expression=last_expression)
         except UnsupportedSyntax as error:
@@ -61,7 +61,7 @@ class Linker:
         return prepared
 
     def link(self, prepared: Prepared, filename: str) -> tuple[Value, Any]:
-        """The entry module, with all that it imports loaded."""
+        """Compiles the entry module and loads everything that it imports."""
         try:
             value, module = self._compile(prepared, filename)
             self._js.link(value)
@@ -70,14 +70,14 @@ class Linker:
         return value, module
 
     def start(self, module_value: Value) -> Value:
-        """Links names and begins evaluation: a promise of its end."""
+        """Links names and starts evaluation; returns the promise of its end."""
         try:
             return self._js.evaluate_module(module_value)
         except GuestThrew as thrown:
             raise self._unlinked(self._describer.failure(thrown.value, "link_error")) from None
 
     def _unlinked(self, failure: Failure) -> Failure:
-        """The failure, in our words if it is about a missing export."""
+        """The failure, reworded if it is about a missing export."""
         found = _MISSING_EXPORT.match(failure.fields["message"])
         if not found:
             return failure
@@ -101,7 +101,7 @@ class Linker:
         stack, place = self._sources.translate(error.stack)
         return Failure("link_error", error.name, error.message, stack=stack or None, place=place)
 
-    # -- what the engine asks
+    # -- called by the engine
 
     def _resolve(self, importer: str, specifier: str, size: int) -> str:
         try:
@@ -125,9 +125,9 @@ class Linker:
             raise self._refuse(failure) from None
 
     def _refuse(self, failure: Failure) -> GuestThrew:
-        """The failure as an error of the realm; a failed static import is told from it."""
+        """The failure as an error in the realm; `link` reports it if the import was static."""
         self._failure = failure
         js = self._js
-        fields = (failure.fields["name"], failure.fields["message"])  # may quote lone surrogates
+        fields = (failure.fields["name"], failure.fields["message"])  # may contain lone surrogates
         texts = (js.string(field.encode("utf-8", "surrogatepass")) for field in fields)
         return GuestThrew(js.call(self._entry.make_error, *texts))

@@ -12,7 +12,7 @@ from ..isolation.libc import libc
 from ..isolation.steps import Step, take
 from ..wire.messages import FILTERED, PROCESS_ONLY
 
-# By architecture, the numbers of what a worker needs to compute, talk to its host, and end.
+# By architecture, the system calls that a worker needs to compute, talk to its host, and exit.
 ALLOWED_CALLS = {
     "x86_64": {
         "read": 0, "write": 1, "poll": 7, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12,
@@ -29,14 +29,14 @@ ALLOWED_CALLS = {
         "madvise": 233, "getrandom": 278,
     },
 }  # fmt: skip
-_PROT_EXEC, _RIGHTS = 4, 2  # a right to memory; which argument of mmap and mprotect says the rights
+_PROT_EXEC, _RIGHTS = 4, 2  # the flag, and which argument of mmap and mprotect it is in
 _NOT_EXECUTABLE = bpf.Rule((bpf.without(_RIGHTS, _PROT_EXEC),), bpf.KILL_PROCESS)
 _RULES = {"mmap": _NOT_EXECUTABLE, "mprotect": _NOT_EXECUTABLE}
-_DESCRIPTORS = 256  # more than a zygote, which has closed those it inherited, ever has
+_DESCRIPTORS = 256  # more than a zygote ever has, since it closes those it inherits
 
 
 def filter_program(machine: str) -> bytes:
-    """An allow-list that kills; memory may be mapped, but never as executable."""
+    """Kills the process at every other call; memory may be mapped, but not as executable."""
     return bpf.assemble(machine, ALLOWED_CALLS[machine], _RULES)
 
 
@@ -47,7 +47,7 @@ class Lockdown:
         is_linux = sys.platform == "linux"
         filtered = is_linux and os.uname().machine in ALLOWED_CALLS
         self.level = FILTERED if filtered else PROCESS_ONLY
-        libc.tzset()  # reads the time zone, which a worker cannot
+        libc.tzset()  # reads the time zone now, because a worker cannot open its file
         self._first = [
             rlimits.at_most(limit, 0) for limit in (RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_MEMLOCK)
         ]
@@ -55,11 +55,11 @@ class Lockdown:
             rlimits.at_most(RLIMIT_NPROC, 0),
             rlimits.processor_seconds(cpu_seconds),
             *descriptors.close_all_but(kept_descriptor, _DESCRIPTORS),
-            # One: poll() refuses to look at more descriptors than the limit; opening is filtered.
+            # One, because poll() refuses more descriptors than the limit. The filter forbids opening any.
             rlimits.at_most(RLIMIT_NOFILE, 1),
         ]
         self._rehearsed = [
-            rlimits.at_most(RLIMIT_CORE, 0),  # which it is already
+            rlimits.at_most(RLIMIT_CORE, 0),  # as it already is
             descriptors.close_range(_DESCRIPTORS - 2, _DESCRIPTORS - 1),
         ]
         if is_linux:
@@ -70,11 +70,11 @@ class Lockdown:
             self._rest.append(prctl.filter_system_calls(filter_program(os.uname().machine)))
 
     def begin(self) -> None:
-        """In the zygote, and so for its workers too; raises IsolationError if a step fails."""
+        """Called in the zygote; its workers inherit it. Raises IsolationError if a step fails."""
         take(self._first)
 
     def complete(self, *, for_real: bool = True) -> None:
-        """`level` is reached, or something raises. A rehearsal takes steps that change nothing."""
+        """Reaches `level` or raises IsolationError. A rehearsal takes steps that change nothing."""
         take(self._rest if for_real else self._rehearsed)
 
 

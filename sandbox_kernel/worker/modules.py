@@ -1,4 +1,4 @@
-"""The module graph: what the host sent may be imported, everything else is refused by name."""
+"""The module graph: only what the host sent can be imported."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from ..specifiers import MOST_BYTES, is_bare, shortened
 
-_BRIDGE = "\x01"  # no file name and no specifier can contain it
+_BRIDGE = "\x01"  # file names and specifiers cannot contain it
 
 
 class LinkError(Exception):
-    """An import of `specifier` leads nowhere, for this reason."""
+    """`specifier` cannot be imported, for this reason."""
 
     def __init__(self, specifier: str, reason: str) -> None:
         super().__init__(specifier, reason)
@@ -19,7 +19,7 @@ class LinkError(Exception):
 
 
 class Graph:
-    """Names modules so that a bare specifier can never reach a relative one, or the other way."""
+    """Resolves specifiers. A bare one never resolves to a relative module, or the reverse."""
 
     def __init__(
         self, filename: str, modules: Mapping[str, str], imports: Mapping[str, Sequence[str]]
@@ -30,9 +30,9 @@ class Graph:
         self.imports = imports
 
     def resolve(self, importer: str, specifier: str, size: int) -> str:
-        """The engine's name for the module, or a LinkError.
+        """The engine's name for the module. Raises LinkError if there is none.
 
-        Of a specifier that is too long only the beginning has to be given, with the whole's size.
+        `size` is that of the whole specifier; if it is too long, `specifier` may be its beginning.
         """
         if size > MOST_BYTES:
             raise LinkError(
@@ -67,12 +67,12 @@ class Graph:
         return importer.split("/")[1:-1]
 
     def bridge_of(self, name: str) -> str | None:
-        """The specifier, if the name is that of a bridged module."""
+        """The specifier, if this is the name of a lent module."""
         return name[1:] if name.startswith(_BRIDGE) else None
 
 
 def _folder_of_entry(filename: str) -> list[str]:
-    """The root, unless the file name is a relative path that stays inside the graph."""
+    """The folder of a relative path inside the graph; the root for any other file name."""
     parts = filename.split("/")
     if filename.startswith(("/", "<")) or ":" in parts[0] or ".." in parts:
         return []
@@ -80,5 +80,5 @@ def _folder_of_entry(filename: str) -> list[str]:
 
 
 def shown(name: str) -> str:
-    """The engine's name for a module as a person would write it."""
+    """The specifier that the engine's name for a module stands for, to show in messages."""
     return name.removeprefix(_BRIDGE)

@@ -1,6 +1,6 @@
-"""The realm's port to the host: what is said, calls out and replies in, promises lent to the host.
+"""The realm's connection to the host: reports and logs, calls and replies, promises of the guest.
 
-The bootstrap calls the native functions given to it here, and nothing else outside the realm.
+The bootstrap gets its native functions here, and can call nothing else outside the realm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PROMISE_STATES = (b"<pending>", b"<resolved>", b"<rejected>")
 
 
 class Port:
-    """Made in the zygote; the bootstrap runs here, and `entry` has the functions it gave back."""
+    """Made in the zygote. Runs the bootstrap; `entry` has the functions that it returned."""
 
     def __init__(
         self, js: Context, compiler: Compiler, channel: Channel, rejections: Rejections
@@ -31,8 +31,10 @@ class Port:
         self._channel = channel
         self._rejections = rejections
         self._flush_at = 0.0
-        self._early: dict[int, Frame | None] = {}  # answers to the synchronous calls that wait
-        self._deferred: list[Frame] = []  # came meanwhile, for others
+        self._early: dict[
+            int, Frame | None
+        ] = {}  # replies to the synchronous calls in progress; None until they arrive
+        self._deferred: list[Frame] = []  # other messages that arrived during a synchronous call
         self._reply_buffers: Value = UNDEFINED
         self._watched: list[tuple[int, int, Value]] = []
         native = js.evaluate(compiler.compile(_NATIVE, "", module=False))
@@ -41,7 +43,7 @@ class Port:
             js.set_field(native, name, js.function(name, function))
         self.entry = Entry(js, js.call(js.evaluate(compile_bootstrap(compiler)), native))
 
-    # -- what the bootstrap may call
+    # -- native functions of the bootstrap
 
     def _natives(self) -> dict[str, Callable[[list[Value]], Value]]:
         return {
@@ -87,10 +89,14 @@ class Port:
         self._watch(self._js.integer(args[0]), self._js.keep(args[1]), messages.RESOLVED)
         return UNDEFINED
 
-    # -- what is said
+    # -- reports and logs
 
     def flush(self) -> None:
-        """Reads and writes a plain property, which runs no code: the interrupt handler may."""
+        """Sends what the guest reported and logged.
+
+        Only reads and writes a plain property, so that the interrupt handler can call it without
+        running guest code.
+        """
         text = self._js.take_field(self._said, "text")
         if text.startswith(b"["):
             self._channel.post(messages.CALLS, 0, 0, b"P[" + text[:-1] + b"]")
@@ -99,13 +105,13 @@ class Port:
         self._channel.flush()
 
     def flush_if_late(self) -> None:
-        """Called while bytecode runs, so that what was said is seen meanwhile."""
+        """Called while bytecode runs, so that reports and logs do not wait for its end."""
         now = monotonic()
         if now > self._flush_at:
             self._flush_at = now + GATHER_SECONDS
             self.flush()
 
-    # -- calls out, replies in
+    # -- calls and replies
 
     def _post_call(self, args: list[Value]) -> None:
         js = self._js
@@ -121,15 +127,15 @@ class Port:
         for index in range(js.integer(js.field(attachments, "length"))):
             element = js.element(attachments, index)
             views.append(js.binary(element))
-            js.free(element)  # the attachments still hold it
+            js.free(element)  # the array of attachments keeps it alive
         return views
 
     def _await_reply(self, call: int) -> Value:
-        """Serves the host until it answers this call; it may call back first.
+        """Serves the host until it replies to this call; it may call guest functions first.
 
-        A call back may itself wait here, and then meet the answer to a call further out. Whatever
-        else is answered waits until none of them does: it may be about a promise that the guest
-        gets only now, and no job runs before that anyway.
+        A guest function may itself wait here, and then receive the reply to an outer call. All
+        other messages wait until no synchronous call is left: they may be about a promise that the
+        guest does not have yet, and no job runs before then anyway.
         """
         self._early[call] = None
         try:
@@ -149,7 +155,7 @@ class Port:
         return self._reply(answer)
 
     def _reply(self, frame: Frame) -> Value:
-        """A letter that says how the call ended, then its value: one string, because it is fast."""
+        """A letter that says how the call ended, and its value, in one string for speed."""
         letter = _REPLIES[frame.kind]
         if frame.attachments:
             self._reply_buffers = self.buffers(frame)
@@ -157,14 +163,14 @@ class Port:
         return self._js.string(letter + bytes(frame.text))
 
     def buffers(self, frame: Frame) -> Value:
-        """The attachments of a message, inside the realm."""
+        """Copies the attachments of a message into the realm."""
         if not frame.attachments:
             return UNDEFINED
         js = self._js
         return js.array([js.array_buffer(item) for item in frame.attachments])
 
     def serve(self, frame: Frame) -> None:
-        """What the host says while the guest waits."""
+        """Handles a message that arrives while the guest waits."""
         js, entry = self._js, self.entry
         text, buffers = js.string(bytes(frame.text)), self.buffers(frame)
         if frame.kind == messages.CALL_GUEST:
@@ -178,15 +184,15 @@ class Port:
         js.free(text)
         js.free(buffers)
 
-    # -- promises whose end the host is told
+    # -- promises whose outcome is sent to the host
 
     def _watch(self, ident: int, promise: Value, kind: int) -> None:
-        """Tells the host how a promise ends: `kind` if well, the next kind if not."""
+        """Will send the promise's outcome: as `kind` if fulfilled, as `kind + 1` if rejected."""
         self._rejections.forget(promise)
         self._watched.append((ident, kind, promise))
 
     def tell_settled(self) -> bool:
-        """Whether any of the watched promises was."""
+        """Sends the outcomes of watched promises that have settled; whether there were any."""
         if not self._watched:
             return False
         js, told = self._js, False
@@ -213,7 +219,7 @@ class Port:
         return 1, js.bytes_of(js.call(self.entry.encode_thrown, value)), ()
 
     def encode(self, value: Value, *, lenient: bool) -> tuple[bytes, Sequence[Any]]:
-        """A value as it crosses: its text and attachments, which are the realm's memory."""
+        """The wire text of a value, and its attachments, which are views of the realm's memory."""
         js = self._js
         text = js.bytes_of(js.call(self.entry.encode_result, value, js.boolean(lenient)))
         plain = text.startswith(b"P")

@@ -1,4 +1,4 @@
-"""From the engine's positions (UTF-8 bytes of what it compiled) to the source's (characters)."""
+"""Translates positions in compiled text (in UTF-8 bytes) to positions in the source (characters)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Position(NamedTuple):
 
 
 class Sources:
-    """The compiled texts of one run, by the name that the engine knows them by."""
+    """The compiled texts of one run, by the engine's name for them."""
 
     def __init__(self) -> None:
         self._texts: dict[str, tuple[str, Callable[[int, int], int]]] = {}
@@ -30,7 +30,7 @@ class Sources:
         self._texts[filename] = (text, source_column)
 
     def at(self, filename: str, line: int, column: int) -> Position | None:
-        """The position in the source; None if the file is not the guest's."""
+        """The position in the source; None if the file does not belong to the guest."""
         if filename not in self._texts:
             return None
         text, source_column = self._texts[filename]
@@ -43,7 +43,7 @@ class Sources:
         return Position(filename, line, source_column(line, column))
 
     def translate(self, stack: str) -> tuple[str, Position | None]:
-        """The guest's frames of a stack, at their source positions, and the first of them."""
+        """The guest's frames of a stack with source positions, and the position of the first."""
         frames: list[str] = []
         first: Position | None = None
         for raw in stack.splitlines()[:200]:
@@ -59,7 +59,7 @@ class Sources:
         return "\n".join(frames), first
 
     def find_import(self, specifier: str, filename: str | None = None) -> Position | None:
-        """Where a module names a specifier, for link errors, which the engine does not place."""
+        """Where a module imports a specifier; the engine gives no position for link errors."""
         for name in self._texts if filename is None else (filename,):
             place = self._find_import_in(name, specifier)
             if place:

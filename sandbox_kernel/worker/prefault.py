@@ -1,9 +1,9 @@
-"""Asks at once for the pages that every run is going to write to.
+"""Claims the pages that every run will write to before it does.
 
-After a fork each first write to a page is a fault, and a run makes hundreds; under a hypervisor
-they cost more than the run. So the zygote lets one child rehearse, learns which pages had become
-the child's own, and has every worker that waits claim those in a few system calls.
-Where the kernel cannot tell or cannot do it, workers are merely slower.
+After a fork the first write to each page is a fault, and a run causes hundreds; under a hypervisor
+they cost more than the run. So the zygote rehearses in one child, learns which pages the child got
+its own copies of, and every worker without an order claims those in a few system calls. Where the
+operating system does not support this, workers are only slower.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..isolation.libc import ffi, libc
 _PAGE = 4096
 _PRESENT, _EXCLUSIVE = 1 << 63, 1 << 56
 _MADV_POPULATE_WRITE = 23
-_GAP = 1  # pages: joining two ranges is cheaper than another call
+_GAP = 1  # pages; joining ranges this close is cheaper than another system call
 _MOST_PAGES = 1024
 
 Range = tuple[int, int]
@@ -43,13 +43,13 @@ def learn(rehearse: Callable[[], object]) -> list[Range]:
 
 
 def claim(ranges: list[Range]) -> None:
-    """In a worker that waits for its order."""
+    """Gives this process its own copies of the pages; called in a worker without an order."""
     for start, length in ranges:
         libc.madvise(ffi.cast("void *", start), length, _MADV_POPULATE_WRITE)
 
 
 def _own_pages() -> Iterator[Range]:
-    """Pages of this process that it shares with no other, as ranges."""
+    """The ranges of pages that this process does not share with another."""
     start = end = 0
     for page in _exclusive_pages():
         if end and page <= end + _GAP * _PAGE:

@@ -1,8 +1,8 @@
 """QuickJS-NG's public C API, bound with cffi; no other file calls it.
 
-Ownership: a worker lives for one run and its process ends with it, so values are freed only where
-a guest could make them pile up (the arguments and answers of calls, finished jobs). `JSValue`s
-that C hands to a callback are borrowed; those that a callback returns are given away.
+Ownership: a worker's process ends with its one run, so values are freed only where a guest could
+accumulate them (arguments and results of calls, finished jobs). A callback borrows the `JSValue`s
+that it is passed, and gives up ownership of the one that it returns.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SUPPORTED_VERSION = "0.17."
 _TAG_OBJECT, _TAG_UNDEFINED, _TAG_EXCEPTION, _TAG_FLOAT64 = -1, 3, 6, 8
 _EVAL_MODULE, _EVAL_COMPILE_ONLY = 1, 32
 _BYTECODE, _STRIP_DEBUG = 1, 32
-_GLOBAL_ONLY_ONCE = 1 | 2  # configurable, writable
-REJECTED = 2  # a promise's state; it is pending at 0, fulfilled at 1
+_CONFIGURABLE_WRITABLE = 1 | 2
+REJECTED = 2  # the state of a promise; 0 is pending, 1 fulfilled
 _STACK_BYTES = 1 << 20
-_COMPILER_BYTES = 1 << 20  # what the compiler's own runtime may take before a source counts
+_COMPILER_BYTES = 1 << 20  # what the compiler's runtime may use in addition to the limit
 _JOBS_AT_ONCE = 100
-_CONTEXT_WORDS = 160  # how far into a context the random generator's state is looked for
+_CONTEXT_WORDS = 160  # how many words of a context are searched for the state of Math.random
 
-# Every intrinsic but eval: no route into the compiler exists in a realm at all.
+# Every intrinsic but eval, so that a realm has no way to the compiler.
 _INTRINSICS = [
     "BaseObjects",
     "Date",
@@ -47,7 +47,7 @@ Value = Any  # a JSValue
 def _load() -> Any:
     spec = importlib.util.find_spec("_quickjs")
     if spec is None or spec.origin is None:
-        raise EngineError("the package quickjs-ng is not installed")
+        raise EngineError("quickjs-ng is not installed; run: pip install quickjs-ng")
     library = ffi.dlopen(spec.origin)
     version = ffi.string(library.JS_GetVersion()).decode()
     if not version.startswith(SUPPORTED_VERSION):
@@ -64,7 +64,7 @@ _FALSE, _TRUE = (ffi.new("JSValue *", {"bits": bit, "tag": 1})[0] for bit in (0,
 
 
 class GuestThrew(Exception):
-    """JavaScript threw; `value` is what."""
+    """JavaScript threw `value`."""
 
     def __init__(self, value: Value) -> None:
         super().__init__("JavaScript threw")
@@ -72,7 +72,7 @@ class GuestThrew(Exception):
 
 
 class CompileError(Exception):
-    """The engine's parser refused a source; line and column are as it counts, in UTF-8 bytes."""
+    """The engine's parser refused a source; columns in `stack` count UTF-8 bytes."""
 
     def __init__(self, name: str, message: str, stack: str) -> None:
         super().__init__(message)
@@ -98,7 +98,7 @@ def _heap_size(runtime: Any) -> int:
 
 
 class Compiler:
-    """A runtime of its own that only parses: source in, bytecode out, nothing is ever run in it."""
+    """A separate runtime that only compiles source to bytecode; nothing is ever run in it."""
 
     def __init__(self) -> None:
         self._runtime = C.JS_NewRuntime()
@@ -117,7 +117,7 @@ class Compiler:
     def compile(
         self, source: bytes, filename: str, *, module: bool, private: bool = False
     ) -> bytes:
-        """`private` leaves names of files, lines and the source text out of the bytecode."""
+        """Bytecode of a source. `private` omits file names, line numbers and the source text."""
         flags = _EVAL_COMPILE_ONLY | (_EVAL_MODULE if module else 0)
         value = C.JS_Eval(self._context, source, len(source), filename.encode(), flags)
         if value.tag == _TAG_EXCEPTION:
@@ -141,7 +141,7 @@ class Compiler:
         raise CompileError(name or "InternalError", message or "out of memory", stack)
 
     def _normalize(self, context: Any, base: Any, name: Any, opaque: Any) -> Any:
-        """Every import leads to one empty module: linking is the realm's business."""
+        """Resolves every import to one empty module; the realm does the real linking."""
         memory = C.js_malloc(context, 2)
         if memory != ffi.NULL:
             ffi.memmove(memory, b"-\0", 2)
@@ -152,7 +152,7 @@ class Compiler:
 
 
 class Context:
-    """One realm's runtime and context, as Python calls."""
+    """The runtime and context of one realm, as Python methods."""
 
     def __init__(self) -> None:
         self.runtime = C.JS_NewRuntime()
@@ -172,11 +172,11 @@ class Context:
     # -- calls and values
 
     def evaluate(self, bytecode: bytes) -> Value:
-        """Runs a script; its completion value."""
+        """Runs a script and returns its completion value."""
         return self.run(self.read(bytecode))
 
     def run(self, script: Value) -> Value:
-        """Runs a script that was read, once."""
+        """Runs a script returned by `read`, which can be run once."""
         return self._checked(C.JS_EvalFunction(self.context, script))
 
     def read(self, bytecode: bytes) -> Value:
@@ -196,13 +196,13 @@ class Context:
         return _text(self.context, value)
 
     def bytes_of(self, value: Value) -> bytes:
-        """A string's UTF-8."""
+        """The UTF-8 of a string."""
         pointer = C.JS_ToCStringLen2(self.context, self._size, value, False)
         if pointer == ffi.NULL:
             raise GuestThrew(C.JS_GetException(self.context))
         data = ffi.buffer(pointer, self._size[0])[:]
         C.JS_FreeCString(self.context, pointer)
-        return data  # type: ignore[no-any-return]  # bytes, as cffi's buffers give
+        return data  # type: ignore[no-any-return]  # a slice of a cffi buffer is bytes
 
     def string(self, data: bytes) -> Value:
         return self._checked(C.JS_NewStringLen(self.context, data, len(data)))
@@ -216,7 +216,9 @@ class Context:
     def array(self, items: Sequence[Value]) -> Value:
         made = self._checked(C.JS_NewArray(self.context))
         for index, item in enumerate(items):
-            self.set_field(made, str(index), item)  # defined: a guest's setter would be called
+            self.set_field(
+                made, str(index), item
+            )  # defined, not set, which would call a guest's setter
         return made
 
     def array_buffer(self, data: Any) -> Value:
@@ -230,7 +232,7 @@ class Context:
         return self._checked(C.JS_GetPropertyUint32(self.context, value, index))
 
     def integer(self, value: Value) -> int:
-        """Of a value known to be a small integer; one that JSON.parse made may be a double."""
+        """The int of a value known to be a small integer; JSON.parse may have made it a double."""
         if value.tag == _TAG_FLOAT64:
             return int(struct.unpack("d", struct.pack("Q", value.bits))[0])
         bits = value.bits & 0xFFFFFFFF
@@ -243,7 +245,7 @@ class Context:
         return C.JS_DupValue(self.context, value)
 
     def binary(self, value: Value) -> Any:
-        """The bytes of a buffer or typed array, uncopied; use them before JavaScript runs."""
+        """A view of a buffer's or typed array's bytes, valid until JavaScript runs."""
         offset, length = 0, None
         buffer = value
         if not C.JS_IsArrayBuffer(value):
@@ -260,7 +262,7 @@ class Context:
         return ffi.buffer(pointer + offset, length) if length > 0 else b""
 
     def kind(self, value: Value) -> str:
-        """What the engine knows an object to be, whatever its prototype says."""
+        """The engine's own class of an object, regardless of its prototype."""
         ident = C.JS_GetClassID(value)
         name = self._kinds.get(ident)
         if name is None:
@@ -281,10 +283,12 @@ class Context:
         return C.JS_GetGlobalObject(self.context)
 
     def set_field(self, target: Value, name: str, value: Value) -> None:
-        C.JS_DefinePropertyValueStr(self.context, target, name.encode(), value, _GLOBAL_ONLY_ONCE)
+        C.JS_DefinePropertyValueStr(
+            self.context, target, name.encode(), value, _CONFIGURABLE_WRITABLE
+        )
 
     def take_field(self, target: Value, name: str) -> bytes:
-        """The text of a string property, which is left empty."""
+        """The text of a string property, which becomes empty."""
         value = C.JS_GetPropertyStr(self.context, target, name.encode())
         text = self.bytes_of(value)
         C.JS_FreeValue(self.context, value)
@@ -295,7 +299,7 @@ class Context:
     # -- callbacks
 
     def function(self, name: str, python: Callable[[list[Value]], Value]) -> Value:
-        """A C function over a Python one that gets the arguments and gives a value away."""
+        """A JavaScript function that calls a Python one, which must return a value it owns."""
 
         def entry(context: Any, this: Value, count: int, args: Any) -> Value:
             try:
@@ -327,10 +331,10 @@ class Context:
         resolve: Callable[[str, str, int], str],
         load: Callable[[str], Any],
     ) -> None:
-        """`resolve` names a module, `load` makes it; either may raise GuestThrew.
+        """`resolve` returns the name of a module, `load` makes it; either may raise GuestThrew.
 
-        `resolve` gets the importer, the specifier, and its size in bytes; of a specifier that is
-        too long it gets the beginning alone.
+        `resolve` gets the importer, the specifier and its size in bytes; if the specifier is too
+        long, it gets only the beginning.
         """
 
         def normalize(context: Any, base: Any, name: Any, opaque: Any) -> Any:
@@ -360,7 +364,7 @@ class Context:
         C.JS_SetModuleLoaderFunc(self.runtime, first, second, ffi.NULL)
 
     def source_module(self, bytecode: bytes, url: str) -> Any:
-        """A module from bytecode, not yet linked, its import.meta made."""
+        """A module from bytecode, with its import.meta, not yet linked."""
         value = self.read(bytecode)
         module = ffi.cast("JSModuleDef *", value.bits)
         meta = C.JS_GetImportMeta(self.context, module)
@@ -383,12 +387,12 @@ class Context:
         return module
 
     def link(self, module_value: Value) -> None:
-        """Loads what the module imports, and what that imports."""
+        """Loads all modules that the module imports, directly and indirectly."""
         if C.JS_ResolveModule(self.context, module_value) < 0:
             raise GuestThrew(C.JS_GetException(self.context))
 
     def evaluate_module(self, module_value: Value) -> Value:
-        """A promise; an exception here is a failure to link."""
+        """The promise of the evaluation's end; an exception here means that linking failed."""
         return self._checked(C.JS_EvalFunction(self.context, module_value))
 
     def namespace(self, module: Any) -> Value:
@@ -397,10 +401,10 @@ class Context:
     # -- jobs and limits
 
     def run_jobs(self) -> bool:
-        """Some of the microtask queue; whether there may be more. Exceptions are no concern.
+        """Runs some of the queued jobs; returns whether there may be more. Ignores exceptions.
 
-        C's `lfind` asks a function about one item after another until that says 0, which the one
-        that runs a job does when there is none: a loop without a crossing into C for every job.
+        C's `lfind` calls a function for one item after another until it returns 0, and the function
+        that runs a job returns 0 when the queue is empty. So one call into C runs many jobs.
         """
         job = self._job_context
         return not libc.lfind(self.runtime, job, self._jobs_at_once, 0, _EXECUTE_JOB)
@@ -409,17 +413,18 @@ class Context:
         C.JS_SetMemoryLimit(self.runtime, limit)
 
     def collect_first_at(self, size: int) -> None:
-        """The first garbage collection touches the whole realm, which is shared until then."""
+        """Delays the first garbage collection, which writes to pages shared with the zygote."""
         C.JS_SetGCThreshold(self.runtime, size)
 
     def heap_size(self) -> int:
         return _heap_size(self.runtime)
 
     def reseeder(self) -> Callable[[bytes], None] | None:
-        """Gives Math.random another state; None if the context is not laid out as we believe.
+        """A function that seeds Math.random; None if its state is not found in the context.
 
-        A realm made before the fork would repeat itself in every worker. Its generator keeps one
-        word of state (xorshift64*); the word that explains two random numbers in a row is it.
+        Without it, every worker would draw the same numbers, because the realm is made before the
+        fork. The generator has one word of state (xorshift64*): we look for the one word that
+        predicts two random numbers in a row.
         """
         random = self.field(self.field(self.global_object(), "Math"), "random")
         words = ffi.cast("uint64_t *", self.context)
@@ -437,26 +442,26 @@ class Context:
         return reseed
 
     def heap_probe(self) -> Callable[[], int] | None:
-        """A cheap reading of the heap's size, if the runtime is laid out as we believe.
+        """A cheap function for the heap's size; None if the runtime's layout is not as expected.
 
-        `JS_ComputeMemoryUsage` walks the whole heap; the interrupt handler cannot afford that.
-        The allocator's counters follow its five function pointers: calls, size, limit.
+        `JS_ComputeMemoryUsage` walks the whole heap, which is too slow for the interrupt handler.
+        The allocator's counters (calls, size, limit) follow its five function pointers.
         """
         marker = 0x5AFE5AFE5AFE
         C.JS_SetMemoryLimit(self.runtime, marker)
         words = self._words
-        believed = words[7] == marker and words[6] == self.heap_size()
+        is_as_expected = words[7] == marker and words[6] == self.heap_size()
         C.JS_SetMemoryLimit(self.runtime, 0)
-        return (lambda: int(words[6])) if believed else None
+        return (lambda: int(words[6])) if is_as_expected else None
 
 
 def _drawn_from(state: int) -> int:
-    """The 52 bits that Math.random makes of a state of its generator."""
+    """The 52 bits that Math.random returns for a state of its generator."""
     return (state * 0x2545F4914F6CDD1D & (2**64 - 1)) >> 12
 
 
 def _die(*failure: Any) -> NoReturn:
-    """An exception inside a callback is a bug of ours, or memory has run out: nothing can go on."""
+    """Exits: an exception inside a callback is a bug of ours, or memory has run out."""
     import os
 
     from ..wire.messages import EXIT_INTERNAL, EXIT_MEMORY
@@ -469,5 +474,5 @@ def _c_text(pointer: Any) -> str:
 
 
 def _c_start(pointer: Any, size: int) -> str:
-    """The text of the first bytes; they may end within a character."""
+    """The text of the first bytes, which may end in the middle of a character."""
     return ffi.string(pointer, size).decode("utf-8", "replace")  # type: ignore[no-any-return]  # cffi is untyped

@@ -1,7 +1,6 @@
 """One realm and its one run: install what was lent, link, evaluate, run jobs until all is settled.
 
-The status of a run is decided by where it stopped: before evaluation is `link_error`, later is
-`error`.
+A run that fails before evaluation has the status `link_error`, one that fails later `error`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .rejections import Rejections
 
 
 class Realm:
-    """Made in the zygote; a worker has a fresh copy of it, to `run` one order in."""
+    """Made in the zygote. Each worker has a fresh copy of it, and runs one order in it."""
 
     def __init__(self, compiler: Compiler, channel: Channel) -> None:
         self._compiler = compiler
@@ -45,11 +44,13 @@ class Realm:
         self._heap.count_from_here()
         reseed = js.reseeder()
         if reseed is None:
-            raise EngineError("Math.random of this QuickJS-NG cannot be seeded")
+            raise EngineError(
+                "Math.random of this build of QuickJS-NG cannot be seeded: its state was not found"
+            )
         self._reseed = reseed
 
     def _on_interrupt(self) -> bool:
-        """Polled while bytecode runs: what was said leaves; a heap over its limit ends it."""
+        """Called regularly while bytecode runs; True stops the run, whose heap is over its limit."""
         self._port.flush_if_late()
         return self._heap.is_over()
 
@@ -102,7 +103,7 @@ class Realm:
         raise Failure("link_error", "LinkError", f"the module has no export '{order.fn}'")
 
     def _await(self, promise: Value) -> Value:
-        """The promise's value, serving the host for as long as it takes."""
+        """The promise's value; serves the host until it is settled."""
         js, port = self._js, self._port
         self._rejections.expect(promise)
         while True:
@@ -136,7 +137,7 @@ class Realm:
             )
 
     def _say_all(self) -> None:
-        """What was said and has not left, and then the rejections that nobody handled."""
+        """Sends reports and logs that are still gathered, then unhandled rejections as logs."""
         self._port.flush()
         for reason in self._rejections.take():
             failure = self._describer.failure(reason).fields

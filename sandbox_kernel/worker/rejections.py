@@ -1,4 +1,4 @@
-"""Promises that were rejected and that nobody has handled yet."""
+"""Rejected promises that have not been handled yet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .quickjs import Context, Value
 
 
 class Rejections:
-    """What is left here when the guest waits or ends was not handled in time."""
+    """Rejections that are still here when the guest waits or ends count as unhandled."""
 
     def __init__(self, js: Context) -> None:
         self._js = js
@@ -21,15 +21,15 @@ class Rejections:
             self._reasons[promise.bits] = (self._js.keep(promise), self._js.keep(reason))
 
     def forget(self, promise: Value) -> None:
-        """It is handled by us."""
+        """The worker handles this promise itself."""
         self._reasons.pop(promise.bits, None)
 
     def expect(self, promise: Value) -> None:
-        """The run waits for it, whose rejection is the run's failure."""
+        """The run awaits this promise; its rejection fails the run and is not reported here."""
         self._awaited = promise.bits
         self.forget(promise)
 
     def take(self) -> list[Value]:
-        """The reasons of those left, which are forgotten."""
+        """Removes the remaining rejections and returns their reasons."""
         reasons, self._reasons = self._reasons, {}
         return [reason for _, reason in reasons.values()]
