@@ -1,7 +1,7 @@
-"""TypeScript to JavaScript by erasure: types become white space, and nothing that remains moves.
+"""TypeScript to JavaScript by erasure: types become white space, and the rest stays in place.
 
-`prepare` is all that the worker calls; `warm` is for the zygote, which must have loaded
-everything before it forks.
+The worker only calls `prepare`. The zygote calls `warm`, because everything must be loaded before
+it forks.
 """
 
 from __future__ import annotations

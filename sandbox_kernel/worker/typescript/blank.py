@@ -1,8 +1,8 @@
-"""The only writer: a page of source on which things are blanked, and nothing can be moved.
+"""The only writer: a page of source on which text is blanked, and never moved.
 
-Visitors say which bytes are types; what is left keeps its line and its column, because a blanked character becomes
-one space and a line break stays what it is. Where a rewrite has to add text, the page remembers where, and
-`Prepared.source_column` takes it out of the columns again.
+Visitors say which bytes are types. The rest keeps its line and column, because a blanked character becomes one space
+and a line break stays a line break. Where a rewrite has to add text, the page remembers where, and
+`Prepared.source_column` subtracts it from columns again.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _NOTHING: Mapping[int, list[Span]] = MappingProxyType({})
 
 
 class Prepared(NamedTuple):
-    """A source as the engine compiles it, and the way back to the columns that its author sees."""
+    """A source as the engine compiles it, and how to translate its columns back to the source's."""
 
     text: str
     shows_last: bool = False
     added: Mapping[int, list[Span]] = _NOTHING
-    """By line: (source column, length) of each text added there, in order; all counted from 0."""
+    """By line: (source column, length) of each text added there, in order; columns count from 0."""
 
     def source_column(self, line: int, column: int) -> int:
-        """The source's column for one of `text`; a column inside added text is where that text was added."""
+        """The source column of a column in `text`; for one inside added text, where that was added."""
         shift = 0
         for start, length in self.added.get(line, ()):
             beyond = column - 1 - shift - start
@@ -52,7 +52,7 @@ class Prepared(NamedTuple):
 
 
 class Page:
-    """A source being erased. Positions are byte offsets into the UTF-8 of it."""
+    """A source being erased. Positions are byte offsets into its UTF-8."""
 
     def __init__(self, data: bytes, comments: Iterable[Span] = ()) -> None:
         self.data = data
@@ -60,41 +60,41 @@ class Page:
         self._signs: dict[int, bytes] = {}
         self._inserts: list[tuple[int, int, bytes]] = []
         self._comments = list(comments)
-        self._silent: list[Span] = []
-        self._silent_starts: list[int] = []
+        self._hidden: list[Span] = []
+        self._hidden_starts: list[int] = []
         self._settled = False
         self._plain_breaks: bool | None = None
         self.settle()
 
     def blank(self, start: int, end: int) -> None:
-        """Turn these characters into white space of the same shape."""
+        """Replace each of these characters by a space, except line breaks."""
         self._blanks.append((start, end))
         self._settled = False
 
     def put(self, at: int, sign: str) -> None:
-        """Let one ASCII character that is blanked, or a space, be this one instead."""
+        """Write this sign over one ASCII character that is a space or is blanked."""
         self._signs[at] = sign.encode()
 
     def put_last(self, end: int, sign: str) -> None:
-        """Let the last blanked character before `end` be this sign, or add it there if it has more than one byte."""
+        """Write this sign over the last blanked character before `end`, or add it if that is not ASCII."""
         if self.data[end - 1] < 0x80:
             self.put(end - 1, sign)
         else:
             self.insert(end, sign, order=-1)
 
     def open_group(self, at: int) -> None:
-        """A parenthesis in front of what stands at `at`: on the space before it if there is a free one."""
+        """Open a parenthesis before `at`: over the space there if one is free, as added text if not."""
         if at > 0 and self.data[at - 1] in b" \t" and at - 1 not in self._signs:
             self.put(at - 1, "(")
         else:
             self.insert(at, "(")
 
     def insert(self, at: int, text: str, order: int = 0) -> None:
-        """Add text in front of what stands at `at`. Of texts at one place the lower order comes first."""
+        """Add text before `at`. Of several texts at one place the lower order comes first."""
         self._inserts.append((at, order, text.encode("utf-8", "surrogatepass")))
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Write `text` where something stood: within its room as far as that goes."""
+        """Write `text` over a span if it fits there; if not, blank the span and add the text."""
         room = end - start
         if (
             len(text) <= room
@@ -114,30 +114,30 @@ class Page:
         return bool(self._blanks or self._signs or self._inserts)
 
     def settle(self) -> None:
-        """Let the questions below see everything that has been blanked so far."""
+        """Update the index that the methods below use to everything blanked so far."""
         if self._settled:
             return
         self._settled = True
         self._blanks = merged(self._blanks)
-        self._silent = merged(self._blanks + self._comments) if self._comments else self._blanks
-        self._silent_starts = [start for start, _ in self._silent]
+        self._hidden = merged(self._blanks + self._comments) if self._comments else self._blanks
+        self._hidden_starts = [start for start, _ in self._hidden]
 
-    def is_silent(self, at: int) -> bool:
-        """Whether this position lies in something blanked, or in a comment."""
-        index = bisect_right(self._silent_starts, at) - 1
-        return index >= 0 and at < self._silent[index][1]
+    def is_blank_or_comment(self, at: int) -> bool:
+        """Whether this position is blanked or in a comment."""
+        index = bisect_right(self._hidden_starts, at) - 1
+        return index >= 0 and at < self._hidden[index][1]
 
     def is_gone(self, node: Node) -> bool:
-        """Whether nothing is left of a node."""
+        """Whether all of a node is blanked."""
         return self.after(node.start_byte) >= node.end_byte
 
     def after(self, at: int) -> int:
-        """The next position from `at` on where the remaining program has a character; the end if none."""
-        data, end, starts = self.data, len(self.data), self._silent_starts
+        """The first position from `at` on with code that remains; the end if there is none."""
+        data, end, starts = self.data, len(self.data), self._hidden_starts
         while at < end:
             index = bisect_right(starts, at) - 1
-            if index >= 0 and at < self._silent[index][1]:
-                at = self._silent[index][1]
+            if index >= 0 and at < self._hidden[index][1]:
+                at = self._hidden[index][1]
             elif data[at] in _BEGINS_SPACE and (space := _SPACE.match(data, at)):
                 at = space.end()
             else:
@@ -145,12 +145,12 @@ class Page:
         return at
 
     def before(self, at: int) -> int:
-        """The last position before `at` where the remaining program has a character; -1 if none."""
+        """The last position before `at` with code that remains; -1 if there is none."""
         at -= 1
         while at >= 0:
-            index = bisect_right(self._silent_starts, at) - 1
-            if index >= 0 and at < self._silent[index][1]:
-                at = self._silent[index][0] - 1
+            index = bisect_right(self._hidden_starts, at) - 1
+            if index >= 0 and at < self._hidden[index][1]:
+                at = self._hidden[index][0] - 1
             elif self.data[at] in _SPACES:
                 at -= 1
             else:
@@ -158,24 +158,24 @@ class Page:
         return at
 
     def end(self, node: Node) -> int:
-        """Where what is left of a node ends: the grammar counts comments behind it as part of it."""
+        """Where the rest of a node ends; the grammar includes trailing comments in some nodes."""
         return self.before(node.end_byte) + 1
 
     def text(self, node: Node) -> str:
-        """A node as it is written."""
+        """The source text of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "surrogatepass")
 
     def name(self, node: Node) -> str:
-        """An identifier as the language reads it, with its escapes resolved."""
+        """An identifier with its escapes resolved."""
         text = self.text(node)
         return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
     def breaks(self, start: int, end: int) -> bool:
-        """Whether a line ends between two positions: blanks and comments keep their line breaks."""
+        """Whether there is a line break between two positions; blanked text keeps its line breaks."""
         return _BREAK.search(self.data, start, end) is not None
 
     def write(self) -> bytes:
-        """The page as it now reads."""
+        """The resulting text."""
         self.settle()
         data, all_white = self.data, self.data.translate(_WHITE)
         parts: list[bytes] = []
@@ -216,7 +216,7 @@ class Page:
 
 
 def _spliced(text: bytearray, changes: list[tuple[int, int, int, bytes]]) -> bytes:
-    """A text with stretches of it replaced; several may be added at one place."""
+    """Applies (start, end, order, replacement) changes; several texts may be added at one place."""
     parts: list[bytes | bytearray] = []
     at = 0
     for start, end, _, replacement in sorted(changes, key=lambda change: change[:3]):
@@ -227,13 +227,13 @@ def _spliced(text: bytearray, changes: list[tuple[int, int, int, bytes]]) -> byt
 
 
 def white(piece: bytes) -> bytes:
-    """A space for every character but those that end a line."""
+    """A space for every character except line breaks."""
     text = piece.decode("utf-8", "surrogatepass")
     return _NOT_A_BREAK.sub(" ", text).encode()
 
 
 def merged(spans: list[Span]) -> list[Span]:
-    """The same spans in order, with those that touch or overlap made one."""
+    """The spans in order, with those that touch or overlap joined."""
     if not spans:
         return []
     spans = sorted(spans)

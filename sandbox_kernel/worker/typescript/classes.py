@@ -1,4 +1,4 @@
-"""Classes: modifiers, signatures and marks are erased; parameter properties become fields and assignments."""
+"""Classes: erases modifiers, signatures and `?` or `!`; rewrites parameter properties as fields and assignments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PARAMETERS = frozenset(("required_parameter", "optional_parameter"))
 
 
 class Classes:
-    """Visits class bodies. Hazards are noted on the way and met once everything is blank."""
+    """Visits class bodies. Notes possible hazards, which are handled once everything is blanked."""
 
     def __init__(self, page: Page, gaps: list[int]) -> None:
         self.page, self.gaps = page, gaps
@@ -73,7 +73,7 @@ class Classes:
                     self.gaps.append(child.start_byte)
 
     def _is_alone(self, modifier: Node) -> bool:
-        """A modifier that ends its line is a field of that name."""
+        """Whether a modifier ends its line; then it is a field of that name."""
         end = modifier.end_byte
         return modifier.type not in "?!" and self.page.breaks(end, self.page.after(end))
 
@@ -89,8 +89,8 @@ class Classes:
             if modifiers and pattern is not None and pattern.type == "identifier":
                 yield self._bytes(pattern).decode("utf-8", "surrogatepass")
 
-    def meet_hazards(self) -> None:
-        """Once the page is settled."""
+    def avoid_hazards(self) -> None:
+        """Called once the page is settled."""
         for name, end_of_name, end in self.fields:
             mark = end_of_name
             while self.page.data[mark] in b" \t\r\n":
@@ -98,21 +98,21 @@ class Classes:
             hazards.keep_field_apart(self.page, name, mark, end)
 
     def rewrite(self) -> None:
-        """Declare each parameter property as a field, and assign it where `this` is there to be assigned to."""
+        """Declare each parameter property as a field, and assign it where `this` is first available."""
         for body, constructor, names in self.constructors:
             block = constructor.child_by_field_name("body")
             if block is None or self.page.is_gone(constructor):
                 continue
             self.page.insert(body.start_byte + 1, "".join(f"{name};" for name in names))
             assignments = "".join(f"this.{name}={name};" for name in names)
-            self.page.insert(_where_this_begins(self.page, block), ";" + assignments)
+            self.page.insert(_where_this_is_available(self.page, block), ";" + assignments)
 
     def _bytes(self, node: Node) -> bytes:
         return self.page.data[node.start_byte : node.end_byte]
 
 
-def _where_this_begins(page: Page, block: Node) -> int:
-    """After the directives, or after the first `super()` that is a statement of its own, also within `try`."""
+def _where_this_is_available(page: Page, block: Node) -> int:
+    """After the directives, or after the first statement `super()`, which may be inside `try`."""
     call = _super_call(block)
     if call is not None:
         return page.end(call)

@@ -1,7 +1,7 @@
-"""Constant expressions of enums, computed as the compiler computes them.
+"""Evaluates constant expressions in enums, as the TypeScript compiler does.
 
-The values themselves come from the program at run time. What must be known beforehand is the number that an automatic
-member continues from, and whether a member is a string, because strings get no reverse mapping.
+The program itself computes the values at run time. We only need the number after which an automatic member continues,
+and whether a member is a string, because strings get no reverse mapping.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from tree_sitter import Node
 from .blank import Page
 
 Constant = float | str | None
-"""A number, a string, or not constant."""
+"""A number, a string, or None if the expression is not constant."""
 
 _DEEPEST = 100
 _LOGICAL = {"|": int.__or__, "&": int.__and__, "^": int.__xor__}
 
 
 class Constants:
-    """Evaluates expressions; `lookup` gives the value of a name or of `enum.member`, if it is constant."""
+    """Evaluates expressions; `lookup` returns the value of a name or `enum.member`, or None."""
 
     def __init__(self, page: Page, lookup: Callable[[Node, int], Constant]) -> None:
         self.page, self.lookup = page, lookup
 
     def value(self, node: Node | None, depth: int = 0) -> Constant:
-        """The constant this expression is, or None."""
+        """The constant value of this expression, or None."""
         if node is None or depth > _DEEPEST:
             return None
         visit = _VISITS.get(node.type)
@@ -124,7 +124,7 @@ def _signed(value: int) -> int:
 
 
 def number(text: str) -> float | None:
-    """A numeric literal; a BigInt is none that an enum can have."""
+    """The value of a numeric literal; None for a BigInt, which an enum cannot have."""
     text = text.replace("_", "").lower()
     try:
         if text[:2] in ("0x", "0o", "0b"):

@@ -1,7 +1,7 @@
-"""Enums become objects, member by member on the lines where they stand.
+"""Rewrites enums as objects; each member stays on its line.
 
 `enum E { A, B = f() }` reads `var E;(function(E_1){ E_1[E_1["A"]=0]="A"; E_1[E_1["B"] = f()]="B"; })(E||(E={}));`
-afterwards: each initializer stays where it is, and what was added is taken out of reported columns.
+afterwards: each initializer stays in place, and the added text is subtracted from reported columns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Values = dict[str, Constant]
 
 
 class _Visible(NamedTuple):
-    """An enum's members, and the stretch of source within which its name means it."""
+    """The values of an enum's members, and the span of source in which its name is visible."""
 
     start: int
     end: int
@@ -26,7 +26,7 @@ class _Visible(NamedTuple):
 
 
 class Enums:
-    """Every enum of a module, and what is known of its values."""
+    """The enums of a module, and the values that are known."""
 
     def __init__(self, page: Page, root: Node) -> None:
         self.page, self.root = page, root
@@ -36,7 +36,7 @@ class Enums:
         self._variables: dict[str, Node] | None = None
 
     def members(self, enum: Node) -> set[str]:
-        """The names that its initializers, and those of enums merged with it, may use bare."""
+        """The member names, which its initializers and those of merged enums may use unqualified."""
         body = enum.child_by_field_name("body")
         members = body.named_children if body else []
         return {self._plain(member.child_by_field_name("name") or member) for member in members}
@@ -63,7 +63,7 @@ class Enums:
         return values
 
     def _member(self, member: Node, target: str, following: Constant) -> Constant:
-        """A  or  A = 1  or  'a-b' = 2; gives the value that an automatic next member has."""
+        """A  or  A = 1  or  'a-b' = 2; returns the value of an automatic next member."""
         name, value = (
             member.child_by_field_name("name") or member,
             member.child_by_field_name("value"),
@@ -148,7 +148,7 @@ class Enums:
 
 
 def _is_syntactically_text(value: Node) -> bool:
-    """A string whatever it is at run time: a literal, a template, or a sum with one."""
+    """Whether the syntax shows that it is a string: a literal, a template, or a sum with one."""
     tasks = [value]
     while tasks:
         node = tasks.pop()

@@ -1,4 +1,4 @@
-"""A small visitor per erasable construct. Each says in its first line what it erases."""
+"""A small visitor for each erasable construct. The docstring of each shows what it erases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATEMENTS = (
     "interface_declaration type_alias_declaration ambient_declaration function_signature"
 ).split()
 _ASSERTING = ("as", "satisfies")
-# Types whose last part a line break may cut off: `a as b`, a line break, `[c]` are two statements.
+# Types that end in another type. With `[c]` on the line after `a as b`, there are two statements.
 _ENDS_IN_A_TYPE = frozenset(
     "union_type intersection_type readonly_type index_type_query conditional_type function_type"
     " constructor_type type_query".split()
@@ -35,7 +35,7 @@ _STARTS_A_VALUE = re.compile(
 
 
 def annotated_groups(found: Found) -> list[Node]:
-    """(a: T), which the grammar reads and TypeScript does not."""
+    """(a: T), which the grammar accepts as an expression and TypeScript does not."""
     return [
         node
         for node in found.get("parenthesized_expression", ())
@@ -44,7 +44,7 @@ def annotated_groups(found: Found) -> list[Node]:
 
 
 class Eraser:
-    """Blanks what is only a type, and notes the gaps that this leaves between neighbours."""
+    """Blanks types, and notes the gaps that this leaves between statements or members."""
 
     def __init__(self, page: Page, root: Node, found: Found, gaps: list[int]) -> None:
         self.page, self.root, self.found, self.gaps = page, root, found, gaps
@@ -83,9 +83,9 @@ class Eraser:
         return before if before >= 0 and self.page.data[before] in b"?!" else start
 
     def _spare(self) -> None:
-        """f(a < b, c > +d): comparisons to TypeScript, although type arguments would fit.
+        """f(a < b, c > +d): comparisons in TypeScript; the grammar reads type arguments.
 
-        The grammar also knows `(a: T)` as an expression, which is nothing at all.
+        The grammar also accepts `(a: T)` as an expression, which is not valid TypeScript.
         """
         for node in annotated_groups(self.found):
             annotation = node.child_by_field_name("type")
@@ -113,11 +113,11 @@ class Eraser:
             return
         end = self._end_of_asserted(children[-1])
         if self.page.data[end : end + 1] in (b".", b"<"):
-            # The grammar gives up on `a as b.c.d` after the second name.
+            # The grammar ends the type in `a as b.c.d` after the second name.
             end = end_of_type(self.page.data, keyword.end_byte) or end
         if hazards.may_erase_assertion(self.page, end):
             self.page.blank(keyword.start_byte, end)
-            # Type arguments must start on the line of their type; this `<` compares.
+            # Type arguments must start on the line of their type; a `<` on the next one compares.
             if self.page.breaks(end, self.page.after(end)):
                 self.spared.add(self.page.after(end))
             if hazards.end_assertion(self.page, keyword, end):
@@ -125,7 +125,7 @@ class Eraser:
                 self.grouping.keep(node)
 
     def _end_of_asserted(self, node: Node) -> int:
-        """Where TypeScript ends a type that the grammar reads on beyond a line break."""
+        """Where TypeScript ends a type that the grammar continues after a line break."""
         end = node.end_byte
         while True:
             if node.type in _CUT:
@@ -177,7 +177,7 @@ class Eraser:
             self.page.blank(start, following + 1 if comma else first.end_byte)
 
     def _statements(self) -> None:
-        """interface, type, declare, function f(): T;  with or without export in front"""
+        """interface, type, declare, function f(): T;  with or without export"""
         for kind in _STATEMENTS:
             for node in self.found.get(kind, ()):
                 keyword = node.child(0)
@@ -192,7 +192,7 @@ class Eraser:
                 self._erase(node)
 
     def _is_alone(self, keyword: Node) -> bool:
-        """`interface`, `declare` or `abstract` alone on its line is a name, whatever follows."""
+        """Whether a keyword ends its line; then it is an ordinary name."""
         if keyword.type not in ("interface", "declare", "abstract", "type"):
             return False
         return self.page.breaks(keyword.end_byte, self.page.after(keyword.end_byte))

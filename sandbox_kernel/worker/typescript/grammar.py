@@ -1,12 +1,12 @@
-"""The grammar, the parser, and the walk that finds what the eraser has a visitor for.
+"""The grammar, the parser, and the walk that finds the nodes that visitors handle.
 
-A worker may open no file, so all of this is made once in the zygote (`grammar()` remembers it)
-and inherited by every fork. The package `tree_sitter_typescript` is never imported itself: its
-`__init__` pulls in `importlib.resources`, which takes longer than everything else here together.
+A worker cannot open files, so all of this is made once in the zygote (`grammar()` caches it) and
+inherited by every fork. The package `tree_sitter_typescript` is never imported itself: its
+`__init__` imports `importlib.resources`, which takes longer than everything else here together.
 
-Nor are tree-sitter's queries used. A query takes milliseconds to compile, and on a node with very
-many children its cost is quadratic, as is that of asking nodes for their parents in a deep tree:
-a hostile source could hang the worker. A walk with a cursor is linear and no slower.
+We do not use tree-sitter's queries. A query takes milliseconds to compile, and its cost is quadratic
+in the number of a node's children; asking nodes for their parents is quadratic in a deep tree. A
+hostile source could hang the worker. A walk with a cursor is linear and no slower.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 from tree_sitter import Language, Node, Parser
 
 Found = dict[str, list[Node]]
-"""The nodes that the visitors visit, by kind, each in the order of the source."""
+"""The nodes that visitors handle, by kind, in source order."""
 
 _ENDS_LINE = re.compile(rb"[ \t]*(?:[\r\n}]|//|/\*|$)")
-# Below these nothing is of interest: all of it is a type.
+# The walk does not enter these: everything in them is a type.
 _TYPES = frozenset(
     "type_annotation type_arguments type_parameters implements_clause asserts_annotation"
     " type_predicate_annotation interface_declaration type_alias_declaration ambient_declaration"
@@ -40,19 +40,19 @@ _OTHERS = frozenset(
 )
 
 
-# Most named nodes are one of these, and most nodes have no name.
+# The walk does not enter these either: they are the most common named nodes, and have no children.
 _LEAVES = frozenset(
     "identifier property_identifier shorthand_property_identifier number string this".split()
 )
 
 
 class Grammar(NamedTuple):
-    """What parsing needs. `with_markup` also reads JSX, to explain what the other cannot read."""
+    """The parsers. `with_markup` also parses JSX, to explain an error in plain TypeScript."""
 
     parser: Parser
     with_markup: Parser
     kinds: dict[int, str]
-    """The kinds that visitors ask for, by number; empty for those that have nothing below them."""
+    """By number, the kinds that visitors handle; "" for kinds that the walk need not enter."""
 
     def parse(self, data: bytes) -> Node:
         return self.parser.parse(data).root_node
@@ -61,10 +61,10 @@ class Grammar(NamedTuple):
         return self.with_markup.parse(data).root_node
 
     def find(self, root: Node) -> Found:
-        """Every construct the eraser has a visitor for."""
+        """Every node that a visitor handles."""
         found: Found = {}
         cursor = root.walk()
-        # The loop runs once for each node of the tree: what it calls is looked up once.
+        # The loop runs once per node, so its methods are looked up only once.
         down, along, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
         kind_of = self.kinds.get
         while True:
@@ -85,7 +85,7 @@ class Grammar(NamedTuple):
 
 @cache
 def grammar() -> Grammar:
-    """The grammar, made on first use and kept."""
+    """The grammar, made on first use and cached."""
     binding = _binding()
     typescript = Language(binding.language_typescript())
     markup = Language(binding.language_tsx())
@@ -100,21 +100,23 @@ def grammar() -> Grammar:
 
 
 def _binding() -> Any:
-    """The compiled half of `tree_sitter_typescript`, without its package."""
+    """The compiled module of `tree_sitter_typescript`, loaded without its package."""
     package = PathFinder.find_spec("tree_sitter_typescript")
     places = package.submodule_search_locations if package else None
     spec = PathFinder.find_spec("tree_sitter_typescript._binding", list(places or ()))
     if spec is None or spec.loader is None:
-        raise ImportError("tree-sitter-typescript is not installed")
+        raise ImportError(
+            "tree-sitter-typescript is not installed; run: pip install tree-sitter-typescript"
+        )
     binding = module_from_spec(spec)
     spec.loader.exec_module(binding)
     return binding
 
 
 def parents(root: Node, kinds: frozenset[str], below: Iterable[Node]) -> dict[int, Node]:
-    """The parents of all nodes of some kinds that are, or contain, one of those below; by child's id.
+    """By node id, the parents of nodes of these kinds that are, or contain, one of `below`.
 
-    In one walk, of nothing else.
+    One walk finds them all; it enters only nodes that contain one of `below`.
     """
     places = sorted(node.start_byte for node in below)
     found: dict[int, Node] = {}
@@ -130,13 +132,13 @@ def parents(root: Node, kinds: frozenset[str], below: Iterable[Node]) -> dict[in
 
 
 def holds_any(node: Node, places: list[int]) -> bool:
-    """Whether one of these places, which are in order, lies in a node."""
+    """Whether one of these places, which are sorted, is in a node."""
     following = bisect_left(places, node.start_byte)
     return following < len(places) and places[following] < node.end_byte
 
 
 def is_whole(node: Node, data: bytes) -> bool:
-    """Whether nothing is wrong with a node, or only that a line break stands for its semicolon."""
+    """Whether a node has no error, apart from a semicolon that a line break replaces."""
     while node.has_error:
         children = node.children
         if not children or any(child.has_error for child in children[:-1]):

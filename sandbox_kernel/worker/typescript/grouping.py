@@ -1,9 +1,9 @@
-"""Keeps together what an assertion kept together: `a + b as T * c` multiplies the sum.
+"""Keeps operands grouped as the assertion grouped them: `a + b as T * c` multiplies the sum.
 
-An assertion binds like a comparison, so an operator behind it may bind tighter than one in front of
-it. With the type gone, that operator would take the nearest operand only. The tree is no help, as
-the grammar gives assertions a precedence of its own; so a chain of operators is flattened, and
-grouped again the way TypeScript does it.
+An assertion has the precedence of a comparison, so an operator after it may bind more tightly than
+one before it. Without the type, that operator would take only the nearest operand. The tree does not
+help, because the grammar gives assertions another precedence. So a chain of operators is flattened,
+and grouped again as TypeScript does.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _CHAINED = _ASSERTIONS | _PREFIXED | _POSTFIXED | {"binary_expression"}
 
 
 class _Operand(NamedTuple):
-    """What has been read as one operand: where it starts, and its weakest operator."""
+    """One operand so far: where it starts, and the precedence of its weakest operator."""
 
     start: int
     weakest: int
 
 
 class Grouping:
-    """Regroups the chains that assertions stand in, each of them once."""
+    """Regroups each chain of operators that contains an assertion, once."""
 
     def __init__(self, page: Page, root: Node, assertions: Iterable[Node]) -> None:
         self.page = page
@@ -49,7 +49,7 @@ class Grouping:
         self.done: set[int] = set()
 
     def keep(self, assertion: Node) -> None:
-        """Parenthesize whatever needs it in the chain around this assertion."""
+        """Parenthesize what needs it in the chain around this assertion."""
         if assertion.id in self.done:
             return
         top = assertion
@@ -58,7 +58,7 @@ class Grouping:
         self._regroup(_flat(top, self.done))
 
     def _regroup(self, parts: list[Node]) -> None:
-        """Operator precedence, with assertions as operators that have no right side."""
+        """Parse by operator precedence; an assertion is an operator without a right side."""
         waiting: list[tuple[_Operand, int]] = []
         operand, asserted, prefix = _Operand(0, _ATOM), -1, -1
         for part in parts:
@@ -83,7 +83,7 @@ class Grouping:
 
 
 def _reduce(waiting: list[tuple[_Operand, int]], operand: _Operand, level: int) -> _Operand:
-    """Finish the operators that bind at least as tightly as the one that comes now."""
+    """Finish the operators that bind at least as tightly as the next one."""
     while waiting and (waiting[-1][1] > level or waiting[-1][1] == level != _POWER):
         left, finished = waiting.pop()
         operand = _Operand(left.start, finished)
@@ -91,16 +91,16 @@ def _reduce(waiting: list[tuple[_Operand, int]], operand: _Operand, level: int) 
 
 
 def _continues(outer: Node, node: Node) -> bool:
-    """Whether a chain goes on in what is around it, rather than being an argument or an index."""
+    """Whether the outer node continues the chain; it does not if `node` is an argument or index."""
     if outer.type in _POSTFIXED:
         return outer.child(0) == node
     return outer.type in _CHAINED
 
 
 def _flat(top: Node, seen: set[int]) -> list[Node]:
-    """Operands, operators and asserting words of a chain from left to right, without types.
+    """Operands, operators and `as` or `satisfies` of a chain from left to right, without types.
 
-    A node with a prefix comes before its operand, which may not be all that the grammar says.
+    A prefix node comes before its operand, because the grammar may have made the operand too long.
     """
     parts: list[Node] = []
     tasks = [top]

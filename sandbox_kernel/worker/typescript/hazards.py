@@ -1,8 +1,8 @@
-"""Places where white space instead of a type would change how the rest groups, and the sign that prevents it.
+"""Places where blanking a type would change how the rest is parsed, and the character that prevents it.
 
-JavaScript ends a statement at a line break only where the next line cannot continue it. A type often is what ended it:
-`a as T` cannot be called, so a `(` on the next line starts a statement; once the type is blank, it would be a call.
-Every remedy is written into the blanked room itself where that is possible, so that nothing moves.
+JavaScript ends a statement at a line break only where the next line cannot continue it, and often a type is the reason:
+`a as T` cannot be called, so a `(` on the next line starts a statement; with the type blanked, it would be a call.
+Where possible the character is written over blanked text, so that nothing moves.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from tree_sitter import Node
 
 from .blank import Page
 
-# What, at the start of a line, would be read as going on with the line before.
+# What, at the start of a line, would continue the line before.
 _CONTINUES = re.compile(rb"[(\[`/+\-*<]|in(?:stanceof)?(?![\w$\x80-\xff])")
-# What may not follow `a as T`; TypeScript refuses it, so the assertion stays and the engine refuses it too.
+# What must not follow `a as T`. TypeScript refuses it; we keep the assertion, so that the engine refuses it too.
 _NOT_AFTER_ASSERTION = re.compile(
     rb"\.|\?\.(?!\d)|=(?![=>])|(?:[-+*/%&|^]|\*\*|<<|>>>?|&&|\|\||\?\?)=(?!=)"
 )
@@ -39,7 +39,7 @@ def may_erase_assertion(page: Page, end: int) -> bool:
 def end_assertion(page: Page, keyword: Node, end: int) -> bool:
     """`a as T` and then a bracket or a template on the next line: two statements.
 
-    Gives whether an operator follows that binds more tightly than an assertion.
+    Returns whether the operator that follows binds more tightly than an assertion.
     """
     following = page.after(end)
     if page.data[following : following + 1] in (b"(", b"[", b"`"):
@@ -48,7 +48,7 @@ def end_assertion(page: Page, keyword: Node, end: int) -> bool:
 
 
 def close_gap(page: Page, at: int) -> None:
-    """Between two neighbours that an erased statement or class member, or a modifier, kept apart."""
+    """Separate two statements or members that an erased statement, member or modifier separated."""
     before = page.before(at)
     if before < 0 or page.data[before] in b";{":
         return
@@ -57,7 +57,7 @@ def close_gap(page: Page, at: int) -> None:
 
 
 def _wants_a_statement(data: bytes, before: int) -> bool:
-    """`while (a)` and `else` would take the next statement for the one that is gone."""
+    """Whether `while (a)`, `else` or the like would take the next statement for the erased one."""
     if data[before] != ord(")"):
         return _TAKES_THE_NEXT.search(data, max(0, before - 4), before + 1) is not None
     depth = 0
@@ -69,7 +69,7 @@ def _wants_a_statement(data: bytes, before: int) -> bool:
 
 
 def close_gaps(page: Page, gaps: list[int]) -> None:
-    """One sign is enough between two neighbours, however much was erased there."""
+    """One semicolon is enough between two statements, however many were erased between them."""
     last = -1
     for gap in sorted(gaps):
         following = page.after(gap)
@@ -79,7 +79,7 @@ def close_gaps(page: Page, gaps: list[int]) -> None:
 
 
 def keep_field_apart(page: Page, name: bytes, mark: int, end: int) -> None:
-    """A field called `get` must not become the getter of what follows."""
+    """A field called `get` must not turn the next member into a getter."""
     if name in (b"get", b"set", b"static", b"accessor"):
         following = page.after(end)
         if page.data[following : following + 1] not in (b";", b"=", b"}"):
@@ -87,7 +87,7 @@ def keep_field_apart(page: Page, name: bytes, mark: int, end: int) -> None:
 
 
 def wrap_angle(page: Page, node: Node) -> None:
-    """`<T>{}` would become a block, and `return <` with the rest on the next line would return nothing."""
+    """`<T>{}` would become a block; `return <T>` with its value on the next line would return nothing."""
     opening, operand = node.start_byte, node.child(node.child_count - 1)
     assert operand is not None
     before, start = page.before(opening), page.after(opening)
@@ -109,7 +109,7 @@ def _loses_its_line(page: Page, before: int, opening: int, start: int) -> bool:
 
 
 def keep_arrow_on_its_line(page: Page, arrow: Node) -> None:
-    """`=>` must stand on the line of its `)`, and the parameters on the line of what comes before `<T>`."""
+    """`=>` must be on the line of its `)`, and the parameters on the line where `<T>` started."""
     generics, parameters = (
         arrow.child_by_field_name("type_parameters"),
         arrow.child_by_field_name("parameters"),
@@ -129,6 +129,6 @@ def keep_arrow_on_its_line(page: Page, arrow: Node) -> None:
 
 
 def sign_of(arrow: Node) -> int:
-    """Where `=>` stands."""
+    """The position of `=>`."""
     signs = (child.start_byte for child in arrow.children if child.type == "=>")
     return next(signs, arrow.end_byte)

@@ -1,7 +1,7 @@
-"""Imports and exports of types: what no value of the program needs is dropped, as the compiler does.
+"""Drops imports and exports that are only types, as the TypeScript compiler does.
 
-A name counts as used when it stands anywhere in what is left after erasure, unless a closer declaration of the same
-name is what is meant there. Scopes are only worked out for names that are declared a second time somewhere.
+A name counts as used if it occurs anywhere in the code that remains, unless it refers to a closer declaration of the
+same name there. Scopes are only computed for names that are declared more than once.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from . import refuse
 from .blank import Page, Span
 from .grammar import Found
 from .module_names import ModuleNames, imported_names, is_type_only, specifier_name
-from .scopes import FREE, SEARCHES, alias_meaning, uses, written
+from .scopes import FEW_NAMES, FREE, alias_meaning, uses, written
 
 _WORD_BYTE = frozenset(
     b"_$\\0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ) | frozenset(range(0x80, 0x100))
 _VALUE_KINDS = frozenset(("identifier", "shorthand_property_identifier"))
-# Parents below which a name may be declared rather than used: then scopes decide.
+# Parents in which a name may be declared rather than used; then scopes decide.
 _BINDING_PARENTS = frozenset(
     "variable_declarator required_parameter optional_parameter object_pattern array_pattern rest_pattern"
     " assignment_pattern pair_pattern object_assignment_pattern function_declaration enum_declaration"
     " generator_function_declaration function_expression generator_function internal_module module"
     " nested_identifier import_alias arrow_function catch_clause for_in_statement".split()
 )
-_LOOKS = 400
+_MOST_LOOKUPS = 400  # in the tree; after that scopes decide
 _CONTESTED_KINDS = frozenset(("type_identifier", "shorthand_property_identifier_pattern"))
 
 
@@ -42,7 +42,7 @@ class Imports:
         return [node for node in self.found.get(kind, ()) if not self.page.is_gone(node)]
 
     def erase_type_only(self) -> None:
-        """import type …, export type …: gone whatever the rest of the module does."""
+        """import type …, export type …: dropped in any case."""
         self.imports, self.exports = self._left("import_statement"), self._left("export_statement")
         self.aliases = self._left("import_alias")
         for node in self.imports:
@@ -57,7 +57,7 @@ class Imports:
                 raise refuse.refusal(self.page.data, node, refuse.EXPORT_ASSIGNMENT)
 
     def elide(self) -> None:
-        """Drop what is not used as a value. The page is settled and knows every type."""
+        """Drop what is not used as a value. By now all types are blanked and the page is settled."""
         self._elide_exports()
         self.page.settle()
         names = [
@@ -74,7 +74,7 @@ class Imports:
         self.page.settle()
 
     def _elide_aliases(self) -> None:
-        """import a = b.c, of which nothing but types is used"""
+        """import a = b.c, if it is used only in types"""
         aliases = self._private_aliases()
         if aliases:
             found = uses(
@@ -88,7 +88,7 @@ class Imports:
     def write_aliases(self) -> None:
         """import a = b.c"""
         for node in self.aliases:
-            if not self.page.is_silent(node.start_byte):
+            if not self.page.is_blank_or_comment(node.start_byte):
                 self.page.replace(node.start_byte, node.start_byte + len("import"), "var")
 
     def _private_aliases(self) -> list[Node]:
@@ -122,7 +122,7 @@ class Imports:
                 self._blank_with_comma(specifier)
 
     def _elide_parts(self, clause: Node, keep: set[int]) -> None:
-        """a, { b } or a, * as b: one of the two may go, and the comma with it."""
+        """a, { b } or a, * as b: drops an unused part and the comma."""
         parts = [part for part in clause.named_children if part.type != "comment"]
         gone = [
             part for part in parts if not any(part.start_byte <= at < part.end_byte for at in keep)
@@ -180,7 +180,7 @@ class Imports:
 
     def _used(self, names: set[str]) -> set[str]:
         """Which of these names the rest of the program uses as values of this module."""
-        used, contested = Occurrences(self.page, self.root, self._skipped(), names).sort_out()
+        used, contested = Occurrences(self.page, self.root, self._skipped(), names).classify()
         if contested:
             found = uses(self.page, self.root, contested)
             used -= contested
@@ -188,7 +188,7 @@ class Imports:
         return used
 
     def _skipped(self) -> list[Span]:
-        """Statements whose names are not uses: imports, and what is passed on from another module."""
+        """Statements whose names are not uses: imports, and re-exports from another module."""
         passed_on = [
             node for node in self.exports if node.child_by_field_name("source") is not None
         ]
@@ -196,18 +196,18 @@ class Imports:
 
 
 class Occurrences:
-    """Looks a few names up in the text of what remains, asking the tree only about the places found."""
+    """Finds a few names in the text that remains, and consults the tree only where they occur."""
 
     def __init__(self, page: Page, root: Node, skipped: list[Span], names: set[str]) -> None:
         self.page, self.root, self.names = page, root, names
         self.outside = Page(page.data, [*skipped])
-        self.looks = 0
+        self.lookups = 0
 
-    def sort_out(self) -> tuple[set[str], set[str]]:
-        """Names that are certainly used, and names that are declared more than once: scopes must decide these."""
+    def classify(self) -> tuple[set[str], set[str]]:
+        """Names that are certainly used, and names that are declared again, which need scopes."""
         used: set[str] = set()
         contested: set[str] = set()
-        if b"\\u" in self.page.data or len(self.names) > SEARCHES:
+        if b"\\u" in self.page.data or len(self.names) > FEW_NAMES:
             return set(), set(self.names)
         for name in self.names:
             verdicts = self._verdicts(name.encode("utf-8", "surrogatepass"))
@@ -221,7 +221,7 @@ class Occurrences:
         verdicts = set()
         data, size = self.page.data, len(name)
         for at in written(data, name, 0, len(data)):
-            # Nothing is declared where a dot follows.
+            # A name before a dot is not being declared.
             is_known = "use" in verdicts and data[at + size : at + size + 1] == b"."
             if not is_known and self._is_word(at, at + size):
                 verdicts.add(self._verdict(at, at + size))
@@ -235,11 +235,11 @@ class Occurrences:
             end < len(data) and data[end] in _WORD_BYTE
         ):
             return False
-        return not (self.page.is_silent(start) or self.outside.is_silent(start))
+        return not (self.page.is_blank_or_comment(start) or self.outside.is_blank_or_comment(start))
 
     def _verdict(self, start: int, end: int) -> str:
-        self.looks += 1
-        if self.looks > _LOOKS:
+        self.lookups += 1
+        if self.lookups > _MOST_LOOKUPS:
             return "binding"
         node = self.root.descendant_for_byte_range(start, end)
         if node is None or node.end_byte - node.start_byte != end - start:

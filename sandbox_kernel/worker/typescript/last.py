@@ -1,4 +1,4 @@
-"""A cell shows the value of its last expression: that expression becomes the module's default export."""
+"""Makes the last expression of a cell the default export of its module, so that its value is shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMED_AFTER_THE_EXPORT = frozenset(
 
 
 def show_last(page: Page, root: Node) -> bool:
-    """Export the last statement's value if it is an expression and the module has no default export yet."""
+    """Export the last statement if it is an expression and the module has no default export."""
     statements = [node for node in root.named_children if node.type not in _IGNORED]
     if root.has_error or not statements or any(_is_default(page, node) for node in statements):
         return False

@@ -1,4 +1,4 @@
-"""Finds JSX, to refuse it by name rather than let the engine stumble over it."""
+"""Finds JSX, to refuse it with a clear message instead of the engine's syntax error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MARKUP = frozenset(("jsx_element", "jsx_self_closing_element"))
 
 
 def first_markup(root: Node) -> Node | None:
-    """The first element in the order of the source."""
+    """The first JSX element in source order."""
     cursor = root.walk()
     while True:
         node = cursor.node

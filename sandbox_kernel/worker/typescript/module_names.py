@@ -1,4 +1,4 @@
-"""What a module declares at its top level: which names are values, and which only types."""
+"""The names that a module declares at its top level: which are values, and which only types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = frozenset(("identifier", "shorthand_property_identifier_pattern"))
 
 
 class ModuleNames:
-    """The two kinds of names that the statements of one module or namespace declare."""
+    """The names that the statements of one module or namespace declare."""
 
     def __init__(self, page: Page, statements: list[Node]) -> None:
         self.page = page
@@ -56,7 +56,7 @@ class ModuleNames:
 
 
 def inner(statement: Node) -> Node:
-    """The declaration within `export …`, or the namespace that the grammar takes for an expression."""
+    """The declaration in `export …`, or the namespace that the grammar wraps in an expression."""
     declaration = (
         statement.child_by_field_name("declaration")
         if statement.type == "export_statement"
@@ -94,13 +94,13 @@ def bound_names(declaration: Node) -> list[Node]:
 
 
 def imported_names(statement: Node) -> list[Node]:
-    """import a, { b as c, type d } from 'e': a and c; those of `import type` are none."""
+    """import a, { b as c, type d } from 'e': a and c; empty for `import type`."""
     if any(child.type in ("type", "typeof") for child in statement.children):
         return []
-    return all_imported_names(statement, but_types=True)
+    return all_imported_names(statement, without_types=True)
 
 
-def all_imported_names(statement: Node, *, but_types: bool = False) -> list[Node]:
+def all_imported_names(statement: Node, *, without_types: bool = False) -> list[Node]:
     """import a, { b as c, type d } from 'e': a, c and d"""
     clause = next(
         (child for child in statement.named_children if child.type == "import_clause"), None
@@ -114,13 +114,13 @@ def all_imported_names(statement: Node, *, but_types: bool = False) -> list[Node
         elif part.type == "named_imports":
             for specifier in part.named_children:
                 name = specifier_name(specifier)
-                if name is not None and not (but_types and is_type_only(specifier)):
+                if name is not None and not (without_types and is_type_only(specifier)):
                     names.append(name)
     return names
 
 
 def specifier_name(specifier: Node) -> Node | None:
-    """The local name of `a`, `a as b` and `'c' as d`; none for comments."""
+    """The local name of `a`, `a as b` and `'c' as d`; None for comments."""
     if specifier.type != "import_specifier":
         return None
     return specifier.child_by_field_name("alias") or specifier.child_by_field_name("name")
@@ -136,9 +136,9 @@ def is_type_only(specifier: Node) -> bool:
 
 
 def is_instantiated(namespace: Node, known: dict[int, bool] | None = None) -> bool:
-    """Whether a namespace exists at run time: it takes one statement that is not just a type.
+    """Whether a namespace exists at run time: whether any of its statements is not just a type.
 
-    `known` remembers the answers for namespaces within namespaces, of which each is asked about.
+    `known` caches the answers, because every nested namespace is asked about, too.
     """
     known = {} if known is None else known
     if namespace.id in known:
@@ -168,12 +168,16 @@ def _live_parts(namespace: Node) -> list[Node]:
         part = inner(statement)
         if part.type == "ambient_declaration":
             part = inner(part.named_child(0) or part)
-        if part.type not in _TYPES and part.type != "comment" and not _is_quiet(statement, part):
+        if (
+            part.type not in _TYPES
+            and part.type != "comment"
+            and not _is_private_import(statement, part)
+        ):
             parts.append(part)
     return parts
 
 
-def _is_quiet(statement: Node, part: Node) -> bool:
+def _is_private_import(statement: Node, part: Node) -> bool:
     return (
         part.type in ("import_alias", "import_statement") and statement.type != "export_statement"
     )

@@ -1,8 +1,8 @@
-"""The inside of a namespace: its exports become properties of the object that the namespace is.
+"""Rewrites the body of a namespace: its exports become properties of the namespace object.
 
 `namespace N { export const a = 1; export function f() {} }` reads
-`var N;(function(N_1){ N_1.a = 1; function f() {}N_1.f=f; })(N||(N={}));` afterwards. An exported variable lives only as
-a property, so that it may change; names of the parts it is merged with are found in the same object.
+`var N;(function(N_1){ N_1.a = 1; function f() {}N_1.f=f; })(N||(N={}));` afterwards. An exported variable is only a
+property, so that it may change; exports of merged parts are properties of the same object.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _OBJECTS = frozenset(("enum_declaration", "internal_module", "module"))
 _PATTERNS = frozenset(("object_pattern", "array_pattern"))
 
 Path = tuple[str | int, ...]
-"""Which namespace this is: where it stands, and its name; then the names of exported ones within it."""
+"""Identifies a namespace: the start of its block and its name, then the names of exported ones in it."""
 
 
 class Segment(NamedTuple):
-    """One name of `namespace A.B`, and the parameter that holds its object."""
+    """One name of `namespace A.B`, and the function parameter that holds its object."""
 
     name: str
     holder: str
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 class Namespaces:
-    """What all namespaces of a module export, by path: parts of one namespace see each other's exports."""
+    """The exports of all namespaces of a module, by path: merged parts see each other's exports."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -74,7 +74,7 @@ class Namespaces:
         return [self.page.name(name)] if name is not None else []
 
     def members(self) -> dict[int, list[Members]]:
-        """For each body, the names that mean properties there: of the namespace itself and of those around it."""
+        """For each body, the names that are properties there: of its namespace and of outer ones."""
         found: dict[int, list[Members]] = {}
         for start, segments, own in self.bodies:
             found[start] = [
@@ -86,13 +86,13 @@ class Namespaces:
         return found
 
     def write(self, body: Node, holder: str) -> None:
-        """Take `export` off each statement of the body, and make it a property."""
+        """Replace `export` in each statement of the body by an assignment to a property."""
         for statement in body.named_children:
             declaration = inner(statement)
             if statement.type != "export_statement" or self.page.is_gone(statement):
                 continue
             if not is_whole(statement, self.page.data):
-                continue  # as it is, the engine will refuse it
+                continue  # left as it is, so that the engine refuses it
             if declaration.type in _VARIABLES:
                 self._variables(statement, declaration)
             elif declaration.type in _NAMED:

@@ -1,4 +1,4 @@
-"""From a source to what the engine compiles: read, erase, meet the hazards, rewrite."""
+"""Turns a source into what the engine compiles: parse, erase, avoid hazards, rewrite."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _CONTAINERS = frozenset(
 def prepare(
     source: str, *, language: str = "typescript", last_expression: bool = False
 ) -> Prepared:
-    """What the engine compiles for this source.
+    """The text that the engine compiles for this source.
 
-    JavaScript stays as it is, unless the value of its last expression is to be shown.
+    JavaScript stays unchanged, unless its last expression is to be exported.
     """
     if language == "javascript" and not last_expression:
         return Prepared(source)
@@ -49,7 +49,7 @@ def prepare(
 
 
 def warm() -> None:
-    """Load the grammar and take every path once: a locked-down worker can load nothing more."""
+    """Load the grammar and all code that `prepare` uses: a locked-down worker cannot load any."""
     prepare(
         "enum A { B } namespace C { export const d: A = 1 } class E { constructor(public f) {} }"
     )
@@ -57,7 +57,7 @@ def warm() -> None:
 
 
 class _Reading(NamedTuple):
-    """The tree of a source, or of a shadow of it, and what is to be blanked whatever it says."""
+    """The tree of a source or of its shadow, and spans to blank regardless of the tree."""
 
     root: Node
     found: Found
@@ -76,8 +76,8 @@ def _read(data: bytes) -> _Reading:
         shadow = repaired(readable)
         root = grammar().parse(shadow.data)
         found = grammar().find(root)
-    if headless := _without_body(found):
-        shadow = with_bodies(shadow, headless)
+    if without_body := _without_body(found):
+        shadow = with_bodies(shadow, without_body)
         root = grammar().parse(shadow.data)
         found = grammar().find(root)
     if annotated := annotated_groups(found):
@@ -104,7 +104,7 @@ def _without_body(found: Found) -> list[Node]:
 
 
 def _refuse_markup(data: bytes, readable: bytes) -> None:
-    """JSX is an error to the grammar of plain TypeScript; that of JSX can say what it is."""
+    """Refuse JSX, which the grammar of plain TypeScript only reports as an error."""
     if b"</" not in readable and b"/>" not in readable:
         return
     root = grammar().parse_markup(readable)
@@ -114,7 +114,7 @@ def _refuse_markup(data: bytes, readable: bytes) -> None:
 
 
 def _readable(data: bytes) -> bytes:
-    """The same length for the parser, without the characters that would end its reading."""
+    """The source with NULs and lone surrogates replaced, which would stop the parser."""
     if b"\0" in data:
         data = data.replace(b"\0", b"\x01")
     if b"\xed" in data:
@@ -124,7 +124,7 @@ def _readable(data: bytes) -> bytes:
 
 
 class _Preparation:
-    """The order of things, for one source."""
+    """The steps for one source, in order."""
 
     def __init__(self, page: Page, reading: _Reading) -> None:
         self.page, self.found, self.forced, self.gaps = (
@@ -142,7 +142,7 @@ class _Preparation:
         self._erase()
         self._elide()
         if self.page.touched or self.rewriter.planned or self.imports.aliases:
-            self._meet_hazards()
+            self._avoid_hazards()
             self._rewrite()
 
     def _erase(self) -> None:
@@ -157,7 +157,7 @@ class _Preparation:
                 raise refuse.refusal(self.page.data, node, refuse.DECORATOR)
 
     def _elide(self) -> None:
-        """Imports are only dropped from what is TypeScript: plain JavaScript is left as it is."""
+        """Drop unused imports, but only if the source is TypeScript: JavaScript stays unchanged."""
         self.rewriter.plan(self.found, self.gaps)
         self.imports.erase_type_only()
         self.page.settle()
@@ -172,9 +172,9 @@ class _Preparation:
         ]
         return bool(self.found.get("import_alias")) or any(map(is_type_only, specifiers))
 
-    def _meet_hazards(self) -> None:
+    def _avoid_hazards(self) -> None:
         hazards.close_gaps(self.page, self.gaps)
-        self.classes.meet_hazards()
+        self.classes.avoid_hazards()
         for node in self.found.get("type_assertion", ()):
             if not self.page.is_gone(node):
                 hazards.wrap_angle(self.page, node)
@@ -189,9 +189,9 @@ class _Preparation:
 
 
 def _certain(found: Found, data: bytes, clauses: list[Span]) -> Found:
-    """Where the parser met errors, only what has none inside; containers look for themselves.
+    """Of a source with errors, only the nodes without any; visitors of containers check themselves.
 
-    What a misread import or export seems to contain is not certain either.
+    Assertions inside the braces of an import or export are misread, and left out too.
     """
     certain = {
         kind: nodes if kind in _CONTAINERS else [node for node in nodes if is_whole(node, data)]

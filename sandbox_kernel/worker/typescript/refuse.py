@@ -1,4 +1,4 @@
-"""What has no meaning in an ES module, refused with what to write instead."""
+"""Syntax that cannot be erased to an ES module; each refusal says what to write instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MARKUP = (
 
 
 class UnsupportedSyntax(Exception):
-    """TypeScript that this eraser refuses by design. Line and column count from 1, the column in characters."""
+    """TypeScript that is refused by design. `line` and `column` count from 1, `column` in characters."""
 
     def __init__(self, message: str, line: int, column: int) -> None:
         super().__init__(message, line, column)
@@ -31,7 +31,7 @@ class UnsupportedSyntax(Exception):
 
 
 def refusal(data: bytes, node: Node, message: str) -> UnsupportedSyntax:
-    """The refusal of a construct, at its place."""
+    """The refusal of a node, with its position."""
     before = data[: node.start_byte].decode("utf-8", "surrogatepass")
     line_start = max(before.rfind(end) for end in ("\n", "\r", "\u2028", "\u2029")) + 1
     lines = before.count("\n") + before.replace("\r\n", "\n").count("\r")

@@ -1,11 +1,10 @@
-"""What the grammar cannot read is shown to it in other words, of the same length.
+"""Replaces syntax that the grammar cannot parse by other text of the same length.
 
-tree-sitter-typescript does not know all of TypeScript: variance marks, `import('a').B<C>`, object
+tree-sitter-typescript does not know all of TypeScript: variance annotations, `import('a').B<C>`, object
 types without separators, static index signatures, words such as `as` or `namespace` used as names …
-When a tree has errors, the source is tokenized, and a *shadow* of it is parsed in which every type
-that is certain from its surroundings is a single long name, and every such word an ordinary one.
-Positions are the same in both, so the tree of the shadow says what to erase in the source; a shadow
-is never what the engine compiles.
+When a tree has errors, we tokenize the source and parse a *shadow* of it, in which every type that is
+certain from its context is a single long name, and every such word an ordinary name. Positions are the
+same in both, so the tree of the shadow says what to erase in the source. A shadow is never compiled.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _NOT_VALUES = frozenset(
 
 
 class Repair:
-    """Makes the shadow of one source, and notes what has to be blanked although the shadow does not show it."""
+    """Makes the shadow of one source, and notes what must be blanked that the shadow hides."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -61,7 +60,7 @@ class Repair:
         if token.text in (b":", b"<"):
             return (self._annotation if token.text == b":" else self._arguments)(at) or at + 1
         if token.kind == "number" and token.text[:1] == b"." and self._text(at - 1) == b"?":
-            # The grammar takes `a?.5:b` for an optional chain.
+            # The grammar parses `a?.5:b` as an optional chain.
             self.shadow[token.start : token.start + 1] = b"1"
         return at + 1
 
@@ -72,34 +71,37 @@ class Repair:
         return at < len(self.tokens) and self.tokens[at].kind == "word"
 
     def _starts_statement(self, at: int) -> bool:
-        return at == 0 or self.tokens[at].fresh or self._text(at - 1) in _OPENERS
+        return at == 0 or self.tokens[at].starts_line or self._text(at - 1) in _OPENERS
 
     def _hide(self, start: int, end: int) -> None:
-        """Spaces, so that the grammar sees nothing there."""
+        """Replace a span by spaces in the shadow."""
         self.shadow[start:end] = b" " * (end - start)
 
-    def _name(self, start: int, end: int) -> None:
-        """One long name."""
+    def _write_name(self, start: int, end: int) -> None:
+        """Replace a span by one long name in the shadow."""
         self.shadow[start:end] = b"T" + b"_" * (end - start - 1)
 
     def _type_at(self, at: int) -> int | None:
-        """Show the type at a token as one name; gives the index behind it."""
+        """Replace the type at a token by one name; returns the index after it."""
         end = self.reader.end_of_type(at)
         if end is not None:
-            self._name(self.tokens[at].start, self.tokens[end - 1].end)
+            self._write_name(self.tokens[at].start, self.tokens[end - 1].end)
         return end
 
     def _generics_at(self, at: int) -> int:
-        """Show `<…>` as `<T>`, if it stands here."""
+        """Replace `<…>`, if it is here, by `<T>`; returns the index after it."""
         end = self.reader.end_of_arguments(at) if self._text(at) == b"<" else None
         if end is None or end <= at + 2:
             return at
-        self._name(self.tokens[at].end, self.tokens[end - 1].start)
+        self._write_name(self.tokens[at].end, self.tokens[end - 1].start)
         return end
 
     def _interface(self, at: int) -> int | None:
         """interface A<B> extends C<D> { … }"""
-        if not (self._starts_statement(at) and self._is_word(at + 1)) or self.tokens[at + 1].fresh:
+        if (
+            not (self._starts_statement(at) and self._is_word(at + 1))
+            or self.tokens[at + 1].starts_line
+        ):
             return None
         body = self._generics_at(at + 2)
         if self._text(body) == b"extends":
@@ -118,7 +120,10 @@ class Repair:
 
     def _alias(self, at: int) -> int | None:
         """type A<B> = C"""
-        if not (self._starts_statement(at) and self._is_word(at + 1)) or self.tokens[at + 1].fresh:
+        if (
+            not (self._starts_statement(at) and self._is_word(at + 1))
+            or self.tokens[at + 1].starts_line
+        ):
             return None
         equals = self._generics_at(at + 2)
         return (
@@ -144,18 +149,18 @@ class Repair:
         return None
 
     def _ended(self, end: int | None, signs: bytes) -> int | None:
-        """A type ends with its line: the grammar would go on if the next one starts with these."""
-        if end is not None and end < len(self.tokens) and self.tokens[end].fresh:
+        """End a type at the end of its line, where the grammar would continue it with these signs."""
+        if end is not None and end < len(self.tokens) and self.tokens[end].starts_line:
             at = self.tokens[end - 1].end
             if self.tokens[end].text[:1] in signs and self.data[at] in b" \t\r\n":
                 self.shadow[at : at + 1] = b";"
         return end
 
     def _annotation(self, at: int) -> int | None:
-        """(a: B, c?: D): E => f, where nothing but a type can stand; the rest is left to the grammar."""
+        """(a: B, c?: D): E => f, where only a type can follow; the rest is left to the grammar."""
         before = self._text(at - 1)
         if before == b"?" and self.tokens[at - 1].end < self.tokens[at].start:
-            # The grammar wants `?:` in one piece.
+            # The grammar does not accept a space in `?:`.
             span = self.tokens[at - 1].start, self.tokens[at].start
             if self._text(at + 1) != b":" and self._is_word(at - 2):
                 self._hide(*span)
@@ -165,19 +170,19 @@ class Repair:
         return None
 
     def _is_declared(self, closing: int) -> bool:
-        """Whether a parameter list that ends here belongs to `function`, a method or a signature with a body."""
+        """Whether a parameter list that ends here belongs to a function or method with a body."""
         end = self.reader.end_of_type(closing + 2)
         return end is not None and self._text(end) in (b"{", b"=>")
 
     def _assertion(self, at: int) -> int | None:
         """a as B"""
         token, before = self.tokens[at], self.tokens[at - 1] if at else None
-        if before is None or token.fresh or not self._ends_value(before):
+        if before is None or token.starts_line or not self._ends_value(before):
             return None
         constant = self._text(at + 1) == b"const"
         end = self._ended(at + 2 if constant else self._type_at(at + 1), b"`([")
         if end is not None and self._text(end) == b"<":
-            return end + 1  # on a line of its own it compares
+            return end + 1  # at the start of a line it compares
         return end
 
     def _ends_value(self, token: Token) -> bool:
@@ -220,21 +225,23 @@ class Repair:
         return self._specifiers(at + 1) if following[0] == b"{" else None
 
     def _default(self, at: int) -> int | None:
-        """export default class {} a: the grammar wants a line break or a semicolon between them."""
+        """export default class {} a: the grammar requires a line break or a semicolon between them."""
         while self._text(at) in (b"abstract", b"async", b"function", b"class", b"*"):
             at += 1
         parameters = self.reader.end_of_brackets(at) if self._text(at) == b"(" else at
         end = self.reader.end_of_brackets(parameters) if parameters is not None else None
-        if end is not None and end < len(self.tokens) and not self.tokens[end].fresh:
+        if end is not None and end < len(self.tokens) and not self.tokens[end].starts_line:
             gap = self.tokens[end - 1].end
             if self.data[gap : gap + 1] in (b" ", b"\t"):
                 self.shadow[gap : gap + 1] = b";"
         return None
 
     def _nameless_signature(self, at: int) -> int | None:
-        """export default function (a: B): C; which the grammar reads only with a name"""
+        """export default function (a: B): C; the grammar requires a name"""
         keyword = at + 3 if self._text(at + 2) == b"async" else at + 2
-        if self._text(keyword) != b"function" or (keyword > at + 2 and self.tokens[keyword].fresh):
+        if self._text(keyword) != b"function" or (
+            keyword > at + 2 and self.tokens[keyword].starts_line
+        ):
             return None
         opening = keyword + 2 if self._text(keyword + 1) == b"*" else keyword + 1
         if self._text(opening) == b"<":
@@ -244,7 +251,7 @@ class Repair:
             end = self.reader.end_of_type(end + 1)
         if end is None or self._text(end) == b"{":
             return None
-        return self._statement_erased(at, end)
+        return self._erase_statement(at, end)
 
     def _import(self, at: int) -> int | None:
         """import a, { b } from 'c'; import('a').B<C>, which is a type if nothing is called"""
@@ -259,7 +266,7 @@ class Repair:
         return self._specifiers(clause) if self._text(clause) == b"{" else None
 
     def _specifiers(self, at: int) -> int | None:
-        """{ type a, as as type, 'b c' as d }: names that are strings or words of the clause itself."""
+        """{ type a, as as type, 'b c' as d }: replaces names that are strings, `as` or `type`."""
         end = self.reader.end_of_brackets(at)
         words: list[Token] = []
         if end is not None:
@@ -270,7 +277,7 @@ class Repair:
                 continue
             for name in words[len(words) % 2 == 0 :: 2]:
                 if name.kind == "string" or name.text in (b"as", b"type"):
-                    self._name(name.start, name.end)
+                    self._write_name(name.start, name.end)
             words = []
         return end
 
@@ -287,12 +294,12 @@ class Repair:
             return None
         if self._text(end) == b"from":
             end += 2
-        return self._statement_erased(at, end)
+        return self._erase_statement(at, end)
 
-    def _statement_erased(self, at: int, end: int) -> int | None:
-        """Hide a whole statement from the grammar and blank it, if it may end in front of `end`."""
+    def _erase_statement(self, at: int, end: int) -> int | None:
+        """Hide a whole statement from the grammar and blank it, if it may end before `end`."""
         if end < len(self.tokens) and not (
-            self.tokens[end].fresh or self._text(end) in (b";", b"}")
+            self.tokens[end].starts_line or self._text(end) in (b";", b"}")
         ):
             return None
         span = self.tokens[at].start, self.tokens[min(end, len(self.tokens)) - 1].end
@@ -311,7 +318,7 @@ class Repair:
             and self._text(bracket + 2) == b":"
         )
         declared = self._text(at + 1) in (b"declare", b"abstract") and self._is_word(at + 2)
-        if not (signature or (declared and not self.tokens[at + 2].fresh)):
+        if not (signature or (declared and not self.tokens[at + 2].starts_line)):
             return None
         token = self.tokens[at]
         self._hide(token.start, token.end)
@@ -321,7 +328,7 @@ class Repair:
 
     def _accessor(self, at: int) -> int | None:
         """static accessor a = b"""
-        if not self._is_word(at + 1) or self.tokens[at + 1].fresh:
+        if not self._is_word(at + 1) or self.tokens[at + 1].starts_line:
             return None
         self._hide(self.tokens[at].start, self.tokens[at].end)
         return at + 1
@@ -333,9 +340,9 @@ class Repair:
             end is None
             and at
             and self._ends_value(self.tokens[at - 1])
-            and self.reader.patience > 0
+            and self.reader.steps_left > 0
         ):
-            # It can only compare. The grammar may take it for an opening bracket; not so `>`.
+            # It must be a comparison. The grammar may parse `<` as a bracket, but never `>`.
             self.shadow[self.tokens[at].start : self.tokens[at].end] = b">"
         if end is None or end >= len(self.tokens):
             return None
@@ -347,7 +354,7 @@ class Repair:
             or following.text == b"?."
             or ends_arguments(following)
         ):
-            # Not as `<T>`: what is left of it might make the grammar see comparisons again.
+            # Hidden, because the grammar might parse even `<T>` as comparisons.
             span = self.tokens[at].start, self.tokens[end - 1].end
             self._hide(*span)
             self.forced.append(span)
@@ -365,7 +372,7 @@ class Repair:
             end = self.reader.end_of_brackets(at + 1)
             is_name = end is not None and self._text(end) not in _BEHIND_A_MEMBER
         if before not in (b".", b"?.", b"import", b"export") and (
-            is_name or last or self.tokens[at + 1].fresh
+            is_name or last or self.tokens[at + 1].starts_line
         ):
             self.shadow[token.end - 1 : token.end] = b"_"
 
@@ -388,6 +395,6 @@ _VISITS = {
 
 
 def repaired(data: bytes) -> Shadow:
-    """The shadow of a source that could not be read."""
+    """The shadow of a source that could not be parsed."""
     repair = Repair(data)
     return Shadow(repair.run(), repair.forced, repair.gaps, repair.clauses)

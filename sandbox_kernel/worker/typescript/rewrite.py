@@ -1,7 +1,7 @@
-"""Enums and namespaces, which exist at run time, rewritten on the lines where they stand.
+"""Rewrites enums and namespaces, which exist at run time, on the lines where they are.
 
-A block that declares any of them is visited statement by statement, because parts of the same name are one object:
-only the first of them declares the variable, and none does where a function or a class already has the name.
+A block that declares any is visited statement by statement, because parts with the same name are one object: only the
+first part declares the variable, and none does if a function or class already has the name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SUFFIX = re.compile(rb"_(\d{1,9})(?![\w$])")
 
 
 class Site:
-    """A block in which something is declared, and the namespace whose body it is, if it is one."""
+    """A block with declarations, and the namespace whose body it is, if any."""
 
     def __init__(self, block: Node, around: Segment | None) -> None:
         self.block, self.around = block, around
@@ -38,7 +38,7 @@ class Site:
 
 
 class Rewriter:
-    """Plans first, when everything that is only a type is blank already; writes last."""
+    """Plans once all types are blanked; writes at the very end."""
 
     def __init__(self, page: Page, root: Node) -> None:
         self.page, self.root = page, root
@@ -53,7 +53,7 @@ class Rewriter:
         self.planned: list[tuple[Site, Node, Node, list[Segment], bool]] = []
 
     def plan(self, found: Found, gaps: list[int]) -> None:
-        """Find out what exists, and blank the namespaces that do not."""
+        """Find what exists at run time, and blank the namespaces that do not."""
         self.gaps = gaps
         blocks = self._blocks(found)
         if not blocks:
@@ -71,7 +71,7 @@ class Rewriter:
         self.page.settle()
 
     def _blocks(self, found: Found) -> list[Node]:
-        """Where enums and namespaces stand that have not been erased."""
+        """The blocks with enums or namespaces that have not been erased."""
         objects = [
             node
             for kind in ("enum_declaration", "internal_module", "module")
@@ -122,7 +122,7 @@ class Rewriter:
             return
         if not is_instantiated(node, self.instantiated):
             if node.has_error:
-                return  # as it is, the engine will refuse it
+                return  # left as it is, so that the engine refuses it
             self.page.blank(statement.start_byte, statement.end_byte)
             self.gaps.append(statement.start_byte)
             return
@@ -151,7 +151,7 @@ class Rewriter:
         return Segment(name, self._holder(name, body), (*path, name))
 
     def _holder(self, name: str, body: Node) -> str:
-        """The parameter for the object: its own name, unless the body uses that for anything."""
+        """The parameter for the object: the namespace's name, with a suffix if the body contains it."""
         used = self.page.data.find(name.encode(), body.start_byte, body.end_byte) >= 0
         return name + self.suffix if used else name
 
@@ -161,7 +161,7 @@ class Rewriter:
         self.planned.append((site, statement, node, segments, first))
 
     def write(self) -> None:
-        """Once the page is settled, and imports are dropped that only types used."""
+        """Called once the page is settled and unused imports are dropped."""
         for site, statement, node, segments, first in self.planned:
             body = node.child_by_field_name("body")
             name = node.child_by_field_name("name")
@@ -186,7 +186,7 @@ class Rewriter:
         segments: list[Segment],
         first: bool,
     ) -> None:
-        """`enum E` becomes `var E`, or nothing where E is declared already."""
+        """`enum E` becomes `var E`, or nothing if E is already declared."""
         if not first:
             self.page.blank(statement.start_byte, body_start(node))
             return
@@ -219,7 +219,7 @@ class Rewriter:
         self.page.insert(self.page.end(body), text, order=-1)
 
     def _qualify(self) -> None:
-        """Write every name that means a property as that property."""
+        """Qualify every name that refers to a property with its object."""
         members: dict[int, list[Members]] = self.namespaces.members()
         for start, holder, path in self.enum_bodies:
             members[start] = [Members(holder, frozenset(), self.enum_parts[path])]
@@ -250,7 +250,7 @@ def body_start(node: Node) -> int:
 
 
 def _is_closed(namespace: Node) -> bool:
-    """Whether name and braces are there; an error between them is the engine's to report."""
+    """Whether name and braces are complete; the engine reports errors between the braces."""
     body = namespace.child_by_field_name("body")
     signs = [child for child in body.children if child.type == "}"] if body else []
     head = [child for child in namespace.children if child != body]

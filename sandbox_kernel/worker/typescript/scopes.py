@@ -1,8 +1,8 @@
-"""Which declaration a name means: enough of JavaScript's scoping for the few names that matter.
+"""Which declaration a name refers to: as much of JavaScript's scoping as the rewrites need.
 
-Two rewrites need it. An import is dropped when none of its names is used as a value, although a local may bear the
-same name; and a name exported by a namespace, or an enum's member, is written as a property wherever it is not hidden
-by something closer. The walk keeps its own stack, so depth costs memory and never Python's recursion.
+Two rewrites need it. An import is dropped if none of its names is used as a value, although a local variable may have
+the same name; and a name exported by a namespace, or an enum member, is written as a property wherever no closer
+declaration hides it. The walk keeps its own stack, so that deep sources do not exhaust Python's recursion.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tree_sitter import Node
 from .blank import Page
 from .grammar import holds_any
 
-SEARCHES = 40  # names, up to which it is quicker to look for them in the text first
-_PLACES = 1 << 16
+FEW_NAMES = 40  # up to this many names, it is quicker to search the text first
+_MOST_PLACES = 1 << 16
 FREE: Final = "<free>"
-"""Bound by nothing that was walked."""
+"""Not declared in the code that was walked."""
 LOCAL: Final = "<local>"
-"""Bound by an ordinary declaration."""
+"""Declared by an ordinary declaration."""
 
 _TYPES = frozenset(
     "type_annotation type_arguments type_parameters implements_clause asserts_annotation comment string"
@@ -48,7 +48,7 @@ _SHORTHANDS = frozenset(
 
 
 class Reference(NamedTuple):
-    """A use of a name, and what it means: FREE, LOCAL, or the object it is a property of."""
+    """A use of a name, and its meaning: FREE, LOCAL, or the object it is a property of."""
 
     node: Node
     name: str
@@ -57,11 +57,11 @@ class Reference(NamedTuple):
 
 
 class Members(NamedTuple):
-    """Names that stand for properties of an object within one body."""
+    """Names that are properties of an object within one body."""
 
     object: str
     own: Set[str]
-    """Declared right here as properties: nothing in the same body can hide them."""
+    """Declared in this body as properties: no other declaration in it can hide them."""
     others: Set[str]
     """Declared in another part of the same namespace or enum."""
 
@@ -81,7 +81,7 @@ _Task = tuple[Node | None, _Scope | None]
 
 
 class Walk:
-    """One pass that notes scopes and uses in order; `references` then replays it, once everything is declared."""
+    """Notes scopes and uses in one pass; `references` replays them once all declarations are known."""
 
     def __init__(
         self, page: Page, names: Set[str], members: Mapping[int, Sequence[Members]]
@@ -129,7 +129,7 @@ class Walk:
 
     def _enter(self, node: Node, hoists: bool) -> None:
         members = self.members.get(node.start_byte, ())
-        # A namespace's body becomes a function: what is `var` in it stays in it.
+        # A namespace's body becomes a function, so a `var` in it is local to it.
         scope = _Scope(hoists or bool(members) or node.id in self.bodies, members)
         self.scopes.append(scope)
         if scope.hoists:
@@ -138,7 +138,7 @@ class Walk:
         self.tasks.append((None, None))
         body = node.child_by_field_name("body") if hoists else None
         if body is not None:
-            # Parameters are a scope of their own: their defaults do not see what the body declares.
+            # Parameters have a scope of their own: their defaults do not see the body's declarations.
             self.bodies.add(body.id)
         if node.type in _OWN_NAME:
             self._declare(node.child_by_field_name("name"), scope)
@@ -152,7 +152,7 @@ class Walk:
         self.tasks.extend((node, binder) for node in reversed(nodes) if self._is_mentioned_in(node))
 
     def _is_mentioned_in(self, node: Node) -> bool:
-        """Whether one of the names may stand there: the rest need not be walked."""
+        """Whether the node may contain one of the names; if not, it need not be walked."""
         return self.places is None or holds_any(node, self.places)
 
     def _declare(self, node: Node | None, scope: _Scope) -> None:
@@ -162,7 +162,7 @@ class Walk:
         if (
             name in self.names
             and name not in scope.own
-            and not self.page.is_silent(node.start_byte)
+            and not self.page.is_blank_or_comment(node.start_byte)
         ):
             scope.meanings[name] = LOCAL
 
@@ -170,8 +170,8 @@ class Walk:
         if binder is not None:
             self._declare(node, binder)
         name = self.page.name(node)
-        # A bound name is noted as well: where the binding is a property, that is what must be written there.
-        if name in self.names and not self.page.is_silent(node.start_byte):
+        # Also noted where it is declared: if it is declared as a property, it must be written as one.
+        if name in self.names and not self.page.is_blank_or_comment(node.start_byte):
             self.notes.append(Reference(node, name, FREE, kind in _SHORTHANDS))
 
     def _pattern(self, node: Node, kind: str, binder: _Scope | None) -> None:
@@ -260,7 +260,7 @@ class Walk:
         self._push([value] if value else [])
 
     def _export(self, node: Node) -> None:
-        """export { a } from 'b' uses nothing of this module"""
+        """export { a } from 'b' uses no name of this module"""
         if node.child_by_field_name("source") is None:
             self._push(node.named_children)
 
@@ -306,21 +306,21 @@ _SPECIAL: dict[str, Callable[[Walk, Node], None]] = {
 
 
 def _places(data: bytes, names: Set[str], root: Node) -> list[int] | None:
-    """Where these names are written, also within longer words; None if it is not worth finding out."""
+    """Where these names occur, also within longer words; None if searching is not worthwhile."""
     start, end = root.start_byte, root.end_byte
-    if len(names) > SEARCHES or "" in names or data.find(b"\\u", start, end) >= 0:
+    if len(names) > FEW_NAMES or "" in names or data.find(b"\\u", start, end) >= 0:
         return None
     places = []
     for name in names:
         for at in written(data, name.encode("utf-8", "surrogatepass"), start, end):
             places.append(at)
-            if len(places) > _PLACES:
+            if len(places) > _MOST_PLACES:
                 return None
     return sorted(places)
 
 
 def written(data: bytes, name: bytes, start: int, end: int) -> Iterator[int]:
-    """Where a name is written, also within longer words."""
+    """Where a name occurs, also within longer words."""
     at = data.find(name, start, end)
     while at >= 0:
         yield at
@@ -328,12 +328,12 @@ def written(data: bytes, name: bytes, start: int, end: int) -> Iterator[int]:
 
 
 def alias_meaning(alias: Node) -> str:
-    """What a name means that `import a = b.c` declares here."""
+    """The meaning of the name that `import a = b.c` declares."""
     return f"<alias {alias.start_byte}>"
 
 
 def uses(
     page: Page, root: Node, names: Set[str], members: Mapping[int, Sequence[Members]] | None = None
 ) -> list[Reference]:
-    """Every place below `root` where one of `names` stands as a value, with what it means there."""
+    """Every use of one of `names` as a value below `root`, with its meaning."""
     return Walk(page, names, members or {}).references(root)

@@ -1,6 +1,6 @@
-"""The shadow of a source: what is parsed in its place, with every position the same.
+"""The shadow of a source: a text that is parsed instead of it, with the same positions.
 
-Some changes can only be made once there is a tree to show where: they make one shadow of another.
+Some changes need a tree to find their places; they make a new shadow from another.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from .blank import Span
 
 
 class Shadow(NamedTuple):
-    """What is parsed instead of a source that could not be read."""
+    """What is parsed instead of a source that the grammar cannot parse."""
 
     data: bytes
     forced: list[Span]
-    """To be blanked whatever the tree says."""
+    """To be blanked regardless of the tree."""
     gaps: list[int]
-    """Where that leaves a gap between two statements or members."""
+    """Where blanking them leaves a gap between two statements or members."""
     clauses: list[Span]
-    """Braces of imports and exports: whatever the tree says, no assertion is in them."""
+    """Braces of imports and exports, which contain no assertions, even if the tree has some."""
 
 
-def with_bodies(shadow: Shadow, headless: list[Node]) -> Shadow:
-    """`namespace A` and its body on the next line: the grammar wants them on one."""
+def with_bodies(shadow: Shadow, without_body: list[Node]) -> Shadow:
+    """`namespace A` with its body on the next line: the grammar requires one line."""
     data = bytearray(shadow.data)
-    for node in headless:
+    for node in without_body:
         at = node.end_byte
         while at < len(data) and data[at] in b" \t\r\n":
             at += 1
@@ -37,7 +37,7 @@ def with_bodies(shadow: Shadow, headless: list[Node]) -> Shadow:
 
 
 def with_arrows(shadow: Shadow, enclosing: list[Node]) -> Shadow:
-    """`(a ? (b): T => c : d)`: the grammar takes `b` for the first choice and `d` for a type."""
+    """`(a ? (b): T => c : d)`: the grammar parses `b` as the first choice and `d` as a type."""
     data, forced = bytearray(shadow.data), list(shadow.forced)
     for node in enclosing:
         choice = node.named_child(0)

@@ -1,7 +1,7 @@
-"""Tokens of a source that the grammar could not read: just enough to repair it.
+"""Splits a source that the grammar cannot parse into tokens, just well enough to repair it.
 
-Only sources with errors in their tree come here. Every pattern is possessive and every failed search is remembered, so
-that the cost stays linear whatever the text is.
+Used for sources whose tree has errors. Every pattern is possessive and failed searches are remembered, so that the
+cost is linear for any text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 )
 _REGEX = re.compile(rb"/(?![*/])(?:[^/\\\[\r\n]|\\[^\r\n]|\[(?:[^\]\\\r\n]|\\[^\r\n])*+\])++/\w*+")
 _TEMPLATE = re.compile(rb"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*+(?:`|\$\{)?")
-# A slash after one of these divides; after anything else it opens a regular expression.
+# A slash after one of these divides; after any other sign it opens a regular expression.
 _ENDS_A_VALUE = frozenset((b")", b"]", b"}"))
 _BEFORE_A_VALUE = frozenset(
     b"return typeof case do else in instanceof new void delete throw yield await of".split()
@@ -33,31 +33,31 @@ _BEFORE_A_VALUE = frozenset(
 
 
 class Token(NamedTuple):
-    """`kind` is word, number, string, regex, template or sign. `fresh`: first on its line."""
+    """`kind` is word, number, string, regex, template or sign."""
 
     kind: str
     text: bytes
     start: int
     end: int
-    fresh: bool
+    starts_line: bool
 
 
 def ends_arguments(following: Token) -> bool:
-    """Whether `a<b>` ends its line in front of this token; then these are type arguments.
+    """Whether `a<b>` before this token has type arguments, because the token starts a line.
 
-    On the same line only what cannot start a value says so, and that the grammar knows itself.
+    On the same line a token shows this only if it cannot start a value; the grammar handles that.
     """
-    return following.fresh and following.text not in (b"<", b">", b"+", b"-")
+    return following.starts_line and following.text not in (b"<", b">", b"+", b"-")
 
 
 class Tokenizer:
-    """Reads a whole source."""
+    """Reads tokens from a source."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.tokens: list[Token] = []
         self.braces: list[bool] = []
-        self.fresh = True
+        self.starts_line = True
         self.no_regex_before = 0
 
     def read(self) -> list[Token]:
@@ -67,7 +67,7 @@ class Tokenizer:
         return self.tokens
 
     def read_some(self, at: int, count: int) -> list[Token]:
-        """Up to a number of tokens from a position on, which must not be inside one."""
+        """Up to `count` tokens from a position, which must not be inside one."""
         end = len(self.data)
         while at < end and len(self.tokens) < count:
             at = self._next(at)
@@ -76,10 +76,10 @@ class Tokenizer:
     def _next(self, at: int) -> int:
         found = _TOKEN.match(self.data, at)
         kind = found.lastgroup if found else None
-        if found is None or kind is None:  # cannot be: the last alternative is any byte
+        if found is None or kind is None:  # impossible: the last alternative matches any byte
             return at + 1
         if kind in ("space", "line", "comment"):
-            self.fresh = self.fresh or kind == "line" or b"\n" in found[0]
+            self.starts_line = self.starts_line or kind == "line" or b"\n" in found[0]
             return found.end()
         if kind == "sign":
             return self._sign(at, found.end())
@@ -124,6 +124,6 @@ class Tokenizer:
         return last.kind != "sign" or last.text in _ENDS_A_VALUE
 
     def _add(self, kind: str, start: int, end: int) -> int:
-        self.tokens.append(Token(kind, self.data[start:end], start, end, self.fresh))
-        self.fresh = False
+        self.tokens.append(Token(kind, self.data[start:end], start, end, self.starts_line))
+        self.starts_line = False
         return end

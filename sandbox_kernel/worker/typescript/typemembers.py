@@ -1,8 +1,8 @@
-"""What stands between the brackets of a type: members, parameters, elements of tuples.
+"""Reads the bracketed parts of a type: members, parameters, elements of tuples.
 
-Every method takes the index of a token and gives that of the first one behind what it read. All of
-it is read strictly: what is masked for the grammar is no longer seen by it, so a mistake that was
-let pass here would be erased, and never be reported by the engine.
+Every method takes the index of a token and returns the index after what it read. They are strict,
+because what they accept is hidden from the grammar: a syntax error that they let pass would be
+erased, and the engine would never report it.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ _AFTER_A_NAME = frozenset(b"( < : ? ; , }".split())
 _NAMES = frozenset(("word", "string", "number"))
 
 
-class NoType(Exception):
-    """What stands here is no type."""
+class NotAType(Exception):
+    """There is no type here."""
 
 
 class TypeMembers:
-    """The bracketed parts; `_type` and `_angles` are read by the whole reader."""
+    """Reads the bracketed parts; `TypeReader` implements `_type` and `_angles`."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.depth = 0
         self.ran_out = False
-        # Types that do not end are read over and over; that may not cost more than a few readings.
-        self.patience = 8 * len(tokens) + 1000
+        # An unfinished type may be read again from many places; this bounds the total cost.
+        self.steps_left = 8 * len(tokens) + 1000
 
     def _type(self, at: int) -> int:
         raise NotImplementedError
@@ -42,29 +42,29 @@ class TypeMembers:
             return b""
         return self.tokens[at].text
 
-    def _fresh(self, at: int) -> bool:
-        return at >= len(self.tokens) or self.tokens[at].fresh
+    def _starts_line(self, at: int) -> bool:
+        return at >= len(self.tokens) or self.tokens[at].starts_line
 
     def _expect(self, at: int, text: bytes) -> int:
         if self._text(at) != text:
-            raise NoType
+            raise NotAType
         return at + 1
 
     def _balanced(self, at: int) -> int:
-        """Whatever stands between a bracket and its partner."""
+        """Anything between a bracket and its partner."""
         stack = [_BRACKETS.get(self.tokens[at].text)]
         if stack[0] is None:
-            raise NoType
+            raise NotAType
         while stack:
             at += 1
-            self.patience -= 1
+            self.steps_left -= 1
             token = self.tokens[at]
             if token.kind == "template":
                 _follow_template(stack, token.text)
             elif token.kind == "sign" and token.text in _BRACKETS:
                 stack.append(_BRACKETS[token.text])
             elif token.kind == "sign" and token.text in _CLOSING and stack.pop() != token.text:
-                raise NoType
+                raise NotAType
         return at + 1
 
     def _members(self, at: int) -> int:
@@ -76,8 +76,8 @@ class TypeMembers:
             at = self._member(at)
             if self._text(at) in (b";", b","):
                 at += 1
-            elif self._text(at) != b"}" and not self._fresh(at):
-                raise NoType
+            elif self._text(at) != b"}" and not self._starts_line(at):
+                raise NotAType
         return at + 1
 
     def _is_mapped(self, at: int) -> bool:
@@ -124,7 +124,7 @@ class TypeMembers:
         elif self.tokens[at].kind in _NAMES:
             at += 1
         else:
-            raise NoType
+            raise NotAType
         return at + 1 if self._text(at) == b"?" else at
 
     def _computed(self, at: int) -> int:
@@ -132,7 +132,7 @@ class TypeMembers:
         end = self._balanced(at)
         inside = self.tokens[at + 1 : end - 1]
         if any(token.kind == "sign" and token.text not in (b".", b"-") for token in inside):
-            raise NoType
+            raise NotAType
         return end
 
     def _parameters(self, at: int) -> int:
@@ -143,7 +143,7 @@ class TypeMembers:
             if self._text(at) == b",":
                 at += 1
             elif self._text(at) != b")":
-                raise NoType
+                raise NotAType
         return at + 1
 
     def _parameter(self, at: int) -> int:
@@ -154,7 +154,7 @@ class TypeMembers:
         elif self.tokens[at].kind == "word":
             at += 1
         else:
-            raise NoType
+            raise NotAType
         if self._text(at) == b"?":
             at += 1
         return self._type(at + 1) if self._text(at) == b":" else at
@@ -167,7 +167,7 @@ class TypeMembers:
             if self._text(at) == b",":
                 at += 1
             elif self._text(at) != b"]":
-                raise NoType
+                raise NotAType
         return at + 1
 
     def _element(self, at: int) -> int:

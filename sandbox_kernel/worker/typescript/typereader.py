@@ -1,8 +1,8 @@
-"""Reads one type from tokens, to find where it ends. The grammar of types, without its meaning.
+"""Reads one type from tokens, to find where it ends.
 
 Used where tree-sitter's grammar lacks something (variance, `import('a').B<C>`, members without
-separators …): the type is then shown to it as a single long name. Depth is bounded; whatever is too
-deep or not a type has no end.
+separators …); the type is then replaced by a single long name. Depth is bounded: a type that is too
+deep counts as no type.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .tokens import Tokenizer, ends_arguments
-from .typemembers import NoType, TypeMembers
+from .typemembers import NotAType, TypeMembers
 
 _DEEPEST = 80
 _PREFIXES = frozenset(b"keyof unique readonly infer asserts typeof abstract new".split())
@@ -22,27 +22,27 @@ _FEW, _SOME, _MANY = 6, 40, 400
 
 
 class TypeReader(TypeMembers):
-    """Each method takes the index of a token and gives that of the first one behind what it read."""
+    """Each method takes the index of a token and returns the index after what it read."""
 
     def end_of_type(self, at: int) -> int | None:
-        """The index behind the type that starts at `at`; None if none does."""
+        """The index after the type that starts at `at`; None if there is none."""
         return self._try(self._type, at)
 
     def end_of_arguments(self, at: int) -> int | None:
-        """The index behind `<…>`."""
+        """The index after `<…>`."""
         return self._try(self._angles, at)
 
     def end_of_members(self, at: int) -> int | None:
-        """The index behind the body of an interface."""
+        """The index after the body of an interface."""
         return self._try(self._members, at)
 
     def end_of_brackets(self, at: int) -> int | None:
-        """The index behind a bracket's partner."""
+        """The index after the partner of a bracket."""
         return self._try(self._balanced, at)
 
     def _try(self, read: Callable[[int], int], at: int) -> int | None:
         self.depth = 0
-        if self.patience < 0:
+        if self.steps_left < 0:
             return None
         try:
             end = read(at)
@@ -51,19 +51,19 @@ class TypeReader(TypeMembers):
             self.ran_out = True
         except IndexError:
             self.ran_out = True
-        except (NoType, RecursionError):
+        except (NotAType, RecursionError):
             pass
         return None
 
     def _type(self, at: int) -> int:
         self.depth += 1
-        self.patience -= 1
+        self.steps_left -= 1
         if self.depth > _DEEPEST:
-            raise NoType
+            raise NotAType
         at = self._union(at)
-        while self._text(at) == b"is" and not self._fresh(at):
+        while self._text(at) == b"is" and not self._starts_line(at):
             at = self._union(at + 1)
-        if self._text(at) == b"extends" and not self._fresh(at):
+        if self._text(at) == b"extends" and not self._starts_line(at):
             at = self._conditional(at)
         self.depth -= 1
         return at
@@ -88,7 +88,7 @@ class TypeReader(TypeMembers):
     def _postfix(self, at: int) -> int:
         """A[], A['b']"""
         at = self._primary(at)
-        while not self._fresh(at) and self._text(at) == b"[":
+        while not self._starts_line(at) and self._text(at) == b"[":
             at = at + 1 if self._text(at + 1) == b"]" else self._type(at + 1)
             at = self._expect(at, b"]")
         return at
@@ -111,7 +111,7 @@ class TypeReader(TypeMembers):
             return at + 1
         if token.kind == "word" and token.text not in _NOT_A_TYPE:
             return self._worded(at)
-        raise NoType
+        raise NotAType
 
     def _parenthesized(self, at: int) -> int:
         """(a: A) => B, or (A)"""
@@ -137,7 +137,7 @@ class TypeReader(TypeMembers):
     def _imported(self, at: int) -> int:
         """'a'), 'a', { with: … })"""
         if self.tokens[at].kind != "string":
-            raise NoType
+            raise NotAType
         at += 1
         if self._text(at) == b"," and self._text(at + 1) == b"{":
             at = self._balanced(at + 1)
@@ -154,9 +154,9 @@ class TypeReader(TypeMembers):
     def _dotted(self, at: int) -> int:
         while self._text(at) == b".":
             if self.tokens[at + 1].kind != "word":
-                raise NoType
+                raise NotAType
             at += 2
-        if self._text(at) == b"<" and not self._fresh(at):
+        if self._text(at) == b"<" and not self._starts_line(at):
             return self._angles(at)
         return at
 
@@ -164,7 +164,7 @@ class TypeReader(TypeMembers):
         while self.tokens[at].text.endswith(b"${"):
             at = self._type(at + 1)
             if self.tokens[at].kind != "template":
-                raise NoType
+                raise NotAType
         return at + 1
 
     def _angles(self, at: int) -> int:
@@ -175,7 +175,7 @@ class TypeReader(TypeMembers):
             if self._text(at) == b",":
                 at += 1
             elif self._text(at) != b">":
-                raise NoType
+                raise NotAType
         return at + 1
 
     def _type_parameter(self, at: int) -> int:
@@ -190,7 +190,7 @@ class TypeReader(TypeMembers):
 
 
 def end_of_type(data: bytes, start: int) -> int | None:
-    """The position behind the type that starts at a position, if it is not too long."""
+    """The position after the type that starts at a position; None if there is none or it is too long."""
     for count in (_SOME, _MANY):
         tokens = Tokenizer(data).read_some(start, count)
         reader = TypeReader(tokens)
@@ -201,9 +201,9 @@ def end_of_type(data: bytes, start: int) -> int | None:
 
 
 def calls_with_types(data: bytes, start: int) -> bool:
-    """Whether what starts here with `<` are type arguments to TypeScript, whatever the grammar says.
+    """Whether TypeScript reads type arguments at this `<`, even if the grammar reads a comparison.
 
-    Almost always a look at a few tokens tells that they are not.
+    A few tokens almost always suffice to show that it does not.
     """
     for count in (_FEW, _MANY):
         tokens = Tokenizer(data).read_some(start, count)
