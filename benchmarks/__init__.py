@@ -1,1 +1,1 @@
-"""This engine beside what people would pick instead, in one run on one machine: `make bench`."""
+"""Compares this engine with its alternatives, in one run on one machine: `make bench`."""

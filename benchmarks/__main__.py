@@ -42,22 +42,24 @@ def main() -> None:
     if not options.rows:
         found["kernels"] = kernels.table(*kernels.measure())
     found["versions"] = {peer.name: install.version(peer.kind, peer.package) for peer in present}
-    _write(_over_the_last(found))
+    _write(_merged_with_last(found))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     keys = [row.key for row in measure.ROWS]
-    parser.add_argument("--quick", action="store_true", help="one short round; writes no page")
+    parser.add_argument(
+        "--quick", action="store_true", help="one short round; does not write the page"
+    )
     parser.add_argument("--rows", nargs="+", choices=keys,
-                        help="only these; the page keeps its others")  # fmt: skip
+                        help="measure only these; the page keeps the other rows")  # fmt: skip
     parser.add_argument("--peers", nargs="+", choices=[peer.name for peer in PEERS],
-                        help="only these beside ours; writes no page")  # fmt: skip
+                        help="measure only these and ours; does not write the page")  # fmt: skip
     return parser.parse_args()
 
 
-def _over_the_last(found: dict[str, Any]) -> dict[str, Any]:
-    """Rows measured now replace those of the last run; each row compares within one run."""
+def _merged_with_last(found: dict[str, Any]) -> dict[str, Any]:
+    """Replaces rows of the last run by those measured now; a row is never from two runs."""
     last: dict[str, Any] = {"table": {}, "curves": {}, "limits": {}, "kernels": ""}
     with contextlib.suppress(OSError, ValueError):
         last.update(json.loads(LAST.read_text()))

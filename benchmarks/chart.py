@@ -12,21 +12,21 @@ from .peer import OURS, PEERS
 _COLORS = ("#8a8a8a", "#1b7f79", "#c9452f", "#e39a1f", "#3465a4", "#7b3fa0", "#5b8c2a", "#b5347a")
 _LEFT, _RIGHT, _TOP, _STEP, _WIDTH = 270, 110, 92, 30, 1000
 _CAPTION = (
-    "Squares give each run a process; circles live in Python's process, diamonds in Node's. "
-    "A cross: it failed, or did not stop."
+    "Squares: a process per run. Circles: in Python's process. Diamonds: in Node's. "
+    "Crosses: it failed or did not stop."
 )
 _STYLE = "font-family:system-ui,-apple-system,'Segoe UI',sans-serif"
 
 
 def ratio(row: Row, figure: Figure, ours: Figure) -> float | None:
-    """Above 1 we are ahead, below 1 the peer is."""
+    """How many times our cost the peer's is; below 1 the peer is better."""
     if figure.middle is None or not ours.middle or figure.middle <= 0:
         return None
     return ours.middle / figure.middle if row.more_is_better else figure.middle / ours.middle
 
 
 def draw(rows: list[Row], table: dict[str, dict[str, Figure]]) -> str:
-    """One line for each row, one mark for each peer."""
+    """The SVG: one line for each row, one mark for each peer."""
     others = [peer for peer in PEERS if peer != OURS]
     colors = dict(zip((peer.name for peer in others), _COLORS, strict=True))
     marks = {
@@ -98,8 +98,8 @@ def _axis(low: int, high: int, across: Callable[[float], float], height: int) ->
         _text(one + 8, _TOP - 14, "sandbox-kernel ahead", 11.5, fill="#1b7f79"),
     ]
     for power in range(low, high + 1):
-        x, heavy = across(10**power), power == 0
-        color = "#222" if heavy else "#d8d8d8"
+        x, is_one = across(10**power), power == 0
+        color = "#222" if is_one else "#d8d8d8"
         parts.append(
             f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP - 8}" y2="{bottom}" stroke="{color}"/>'
         )
@@ -121,12 +121,12 @@ def _cross(at: int, y: float, name: str, color: str) -> str:
 
 
 def _shape(x: float, y: float, name: str, color: str) -> str:
-    """Circles in Python's process, diamonds in Node's, squares in processes of their own."""
+    """A circle for Python's process, a diamond for Node's, a square for a process per run."""
     peer = next(peer for peer in PEERS if peer.name == name)
     look = f'fill="{color}" fill-opacity="0.9" stroke="#fff" stroke-width="1"'
     if peer.kind == "npm":
         points = f"{x:.1f},{y - 7:.1f} {x + 7:.1f},{y:.1f} {x:.1f},{y + 7:.1f} {x - 7:.1f},{y:.1f}"
         return f'<polygon points="{points}" {look}/>'
-    if peer.apart:
+    if peer.has_process_per_run:
         return f'<rect x="{x - 5.5:.1f}" y="{y - 5.5:.1f}" width="11" height="11" {look}/>'
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" {look}/>'

@@ -1,6 +1,6 @@
-"""The far end of a peer in Python: takes commands as JSON lines, does the work, says how long.
+"""Drives a Python peer: reads commands as JSON lines, does the work, replies with its duration.
 
-Runs in the peer's own interpreter, so it knows nothing of ours. Imports little, because a cold
+Runs in the peer's own interpreter, so it cannot import our code. Imports little, because a cold
 start is timed from the top of this file.
 """
 
@@ -8,12 +8,12 @@ import json
 import sys
 import time
 
-BORN = time.perf_counter()
-REST = 0.05
+STARTED = time.perf_counter()
+REST = 0.05  # seconds between two runs
 
 
 def load(path):
-    """The `Adapter` of a file in peers/; by path, since those files are named like their peers."""
+    """The `Adapter` in a file of peers/; not imported, because the file has its peer's name."""
     sys.path.pop(0)
     with open(path, encoding="utf-8") as file:
         code = compile(file.read(), path, "exec")
@@ -23,7 +23,7 @@ def load(path):
 
 
 def summary(value):
-    """Enough of a value to see that the work was done."""
+    """A summary of a value, to check that the work was done."""
     if isinstance(value, list | tuple):
         return [len(value), summary(value[-1]) if value else None]
     if hasattr(value, "__array_interface__") or isinstance(value, bytes | bytearray | memoryview):
@@ -39,7 +39,7 @@ def summary(value):
 
 
 def timed(adapter, source, count, rest=0):
-    """`count` fresh sandboxes, one after the other: the seconds of each, and what the last gave."""
+    """Runs `count` fresh sandboxes in sequence: the seconds of each, and the last result."""
     if hasattr(adapter, "timed"):
         seconds, value = adapter.timed(source, count, rest)
         return {"seconds": seconds, "value": summary(value)}
@@ -54,12 +54,12 @@ def timed(adapter, source, count, rest=0):
 
 
 def rested(adapter, source, count):
-    """As `timed`, but now and then, as people and agents ask for runs."""
+    """Like `timed`, but with a pause between runs, as people and agents start them."""
     return timed(adapter, source, count, REST)
 
 
 class Add:
-    """The bridge of every bridge test; it knows when it was first and last called."""
+    """The function that bridge benchmarks call; it notes its first and last call."""
 
     def __init__(self):
         self.calls = 0
@@ -115,7 +115,7 @@ def terminate(adapter, source, count):
 
 
 def sustained(adapter, source, seconds):
-    """All cores: as the peer itself does it, or with one thread for each."""
+    """Uses all cores: as the peer itself does, or with one thread for each core."""
     if hasattr(adapter, "sustained"):
         return {"per_second": adapter.sustained(source, seconds)}
     import os
@@ -182,7 +182,7 @@ METHODS |= {"async_calls": "run_with_async"}
 
 
 def proportional_memory():
-    """Of this process and all below it, in bytes: shared pages count in shares."""
+    """Bytes of this process and its descendants; a shared page is divided among its users."""
     import os
 
     total, waiting = 0, [os.getpid()]
@@ -218,7 +218,7 @@ def main():
     if len(sys.argv) > 2:
         made = adapter()
         value = getattr(made, "first", made.run)(json.loads(sys.argv[2]))
-        seconds = time.perf_counter() - BORN
+        seconds = time.perf_counter() - STARTED
         print(json.dumps({"seconds": [seconds], "value": summary(value)}), flush=True)
     else:
         serve(adapter())

@@ -1,4 +1,4 @@
-"""What the machine itself takes for the least that a sandbox in another process must do."""
+"""How long the machine takes for the least that any sandbox in another process must do."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ _SIZE = 8_000_000
 FLOORS = {
     "round trip": "one byte to another process and back over a socket pair",
     "copy": "8 MB out of another process over a socket pair, into memory used before",
-    "new": "the same, into new memory, as a result is",
-    "fork": "fork of a bare Python process, its exit and its wait",
+    "new": "the same, into new memory, as for a result",
+    "fork": "fork of a bare Python process, until its exit is collected",
 }
 
-ROWS = {"fresh", "sync", "floats", "kept"}  # that these are the least of
+ROWS = {"fresh", "sync", "floats", "kept"}  # the rows compared with these
 
 
 def measure(times: int = 200) -> dict[str, float]:
-    """Seconds of each, the median."""
+    """The median seconds of each."""
+    blocks = max(3, times // 10)
     return {
         "round trip": _with_child(_echo, lambda end: _ping(end, times * 10)),
-        "copy": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _used())),
-        "new": _with_child(_pour, lambda end: _drink(end, max(3, times // 10), _new)),
+        "copy": _with_child(_send_blocks, lambda end: _receive_blocks(end, blocks, _used())),
+        "new": _with_child(_send_blocks, lambda end: _receive_blocks(end, blocks, _new)),
         "fork": statistics.median(_fork() for _ in range(times)),
     }
 
@@ -66,13 +67,13 @@ def _ping(end: socket.socket, times: int) -> float:
     return statistics.median(taken)
 
 
-def _pour(end: socket.socket) -> None:
+def _send_blocks(end: socket.socket) -> None:
     block = bytes(_SIZE)
     while end.recv(1):
         end.sendall(block)
 
 
-def _drink(end: socket.socket, times: int, room: Callable[[], Buffer]) -> float:
+def _receive_blocks(end: socket.socket, times: int, room: Callable[[], Buffer]) -> float:
     taken = []
     for _ in range(times):
         into = memoryview(room())

@@ -1,4 +1,4 @@
-"""Peers, each optional, into .cache/bench: an environment and a node_modules of their own."""
+"""Installs the peers, all optional, into .cache/bench: a virtual environment and a node_modules."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SECONDS = 600
 
 
 def install(packages: list[tuple[str, str]]) -> dict[str, str]:
-    """`(kind, package)` pairs, kind `pip` or `npm`; why those that are not there are not."""
+    """Installs `(kind, package)` pairs, kind `pip` or `npm`; returns why any could not be."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    # Ours is not installed but here; pip compiles what it installs, and so do we.
+    # Our package is run from this folder; compile it, as pip compiles what it installs.
     compileall.compile_dir(ROOT / "sandbox_kernel", quiet=1)
     problems = {}
     for kind, package in packages:
@@ -44,7 +44,7 @@ def _run(command: list[str], cwd: Path) -> str | None:
         return str(error)
     if done.returncode == 0:
         return None
-    lines = (done.stderr or done.stdout).strip().splitlines() or ["it failed without a word"]
+    lines = (done.stderr or done.stdout).strip().splitlines() or ["it failed without a message"]
     return lines[-1][:200]
 
 
@@ -75,7 +75,7 @@ def _has_npm(package: str) -> bool:
 
 def _npm(package: str) -> str | None:
     if shutil.which("npm") is None:
-        return "there is no npm"
+        return "npm is not installed"
     NODE.mkdir(exist_ok=True)
     if not (NODE / "package.json").exists():
         (NODE / "package.json").write_text('{"private": true}\n')

@@ -1,7 +1,7 @@
-"""The kernel beside ipykernel, in one run: `python -m benchmarks.kernel`.
+"""Compares the kernel with ipykernel in one run: `python -m benchmarks.kernel`.
 
-Both are driven by the same client, taking turns, so that what else the machine does hits both.
-What counts is the ratio of the medians; the target stands beside it.
+The same client drives both, in turns, so that other load on the machine affects both. Prints the
+ratio of the medians next to its target.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def kernel(name: str) -> Iterator[BlockingKernelClient]:
 
 
 def run(client: BlockingKernelClient, code: str) -> float:
-    """Seconds from the request to idle, every output received."""
+    """Seconds from the request until the kernel is idle and every output is received."""
     started = time.perf_counter()
     client.execute_interactive(code, output_hook=lambda _message: None, timeout=60)
     return time.perf_counter() - started
@@ -56,7 +56,7 @@ def start_to_first_result(name: str) -> float:
 
 
 def interrupt(client: BlockingKernelClient) -> float:
-    """Seconds from the request to interrupt an endless loop to the reply of its cell."""
+    """Seconds from asking to interrupt an endless loop until the reply of its cell."""
     client.execute("console.log('going'); for (;;) {}")
     while client.get_iopub_msg(timeout=30)["msg_type"] != "stream":
         pass
@@ -80,7 +80,7 @@ def _is_idle(message: dict[str, Any], msg_id: str) -> bool:
 
 def line(what: str, times: dict[str, list[float]], target: float) -> None:
     ours, theirs = (median(times[name]) * 1000 for name in (OURS, THEIRS))
-    print(f"{what:<28} {ours:>9.2f} ms {theirs:>9.2f} ms {ours / theirs:>7.2f}  (aim {target})")
+    print(f"{what:<28} {ours:>9.2f} ms {theirs:>9.2f} ms {ours / theirs:>7.2f}  (target {target})")
 
 
 def main() -> None:
@@ -99,7 +99,7 @@ def main() -> None:
         waits = [interrupt(ours) * 1000 for _ in range(max(5, rounds // 5))]
     line("start to first result", in_turns(start_to_first_result, max(3, rounds // 15)), 1.0)
     print(f"interrupt of a tight loop: median {median(waits):.1f} ms,"
-          f" 9 in 10 within {quantiles(waits, n=10)[-1]:.1f} ms (aim 20)")  # fmt: skip
+          f" 9 in 10 within {quantiles(waits, n=10)[-1]:.1f} ms (target 20)")  # fmt: skip
 
 
 if __name__ == "__main__":

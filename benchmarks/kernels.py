@@ -1,4 +1,4 @@
-"""This kernel beside those that people run JavaScript (or Python) in, driven by the same client."""
+"""Compares this kernel with other JavaScript kernels and ipykernel, driven by the same client."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from . import install
 from .report import spell
 
 _SPECS = install.CACHE / "jupyter"
-_PATIENCE = 20.0
+_TIMEOUT_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """`spec` is its kernel name; `argv` makes a specification for one that is not installed."""
+    """`spec` is its kernel name; `argv` is for a kernel specification that we write ourselves."""
 
     name: str
     spec: str
@@ -52,7 +52,7 @@ KERNELS = (
 
 @dataclass
 class Taken:
-    """Seconds of each kind of work, and how many of 10,000 lines arrived at the worst."""
+    """Seconds of each kind of work, and the fewest of 10,000 lines that arrived in a round."""
 
     start: list[float] = field(default_factory=list)
     cell: list[float] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Taken:
 
 
 def measure(quick: bool = False) -> tuple[dict[str, Taken], dict[str, str]]:
-    """What each took, by name, and why those that are missing are."""
+    """What each kernel took, by name, and why any is missing."""
     problems = _prepare()
     kernels = [kernel for kernel in KERNELS if kernel.name not in problems]
     taken = {kernel.name: Taken() for kernel in kernels}
@@ -75,7 +75,7 @@ def measure(quick: bool = False) -> tuple[dict[str, Taken], dict[str, str]]:
 
 
 def _prepare() -> dict[str, str]:
-    """Peers installed, and a folder with specifications for them."""
+    """Installs the peers and writes their kernel specifications; returns why any is missing."""
     absent = install.install([kernel.package for kernel in KERNELS if kernel.package])
     for kernel in KERNELS:
         if kernel.argv:
@@ -116,7 +116,7 @@ def _running(kernel: Kernel) -> Iterator[tuple[Any, Any]]:
     client = manager.client()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=_PATIENCE)
+        client.wait_for_ready(timeout=_TIMEOUT_SECONDS)
         yield manager, client
     finally:
         client.stop_channels()
@@ -128,14 +128,14 @@ def _noted(taken: Taken, what: str) -> Iterator[None]:
     try:
         yield
     except (Empty, TimeoutError):
-        taken.problems[what] = f"nothing after {_PATIENCE / 4:.0f} s"
+        taken.problems[what] = f"nothing after {_TIMEOUT_SECONDS / 4:.0f} s"
 
 
 def _execute(
     client: Any, code: str, hook: Callable[[Any], None] = lambda _: None
 ) -> tuple[float, Any]:
     began = time.perf_counter()
-    reply = client.execute_interactive(code, output_hook=hook, timeout=_PATIENCE)
+    reply = client.execute_interactive(code, output_hook=hook, timeout=_TIMEOUT_SECONDS)
     return time.perf_counter() - began, reply
 
 
@@ -152,15 +152,15 @@ def _lines(client: Any, kernel: Kernel, taken: Taken) -> None:
 
 
 def _interrupt(manager: Any, client: Any, kernel: Kernel) -> float:
-    """From asking to the cell's reply."""
+    """Seconds from asking until the reply of the cell."""
     client.execute(kernel.loop)
-    end = time.perf_counter() + _PATIENCE / 4
+    end = time.perf_counter() + _TIMEOUT_SECONDS / 4
     while client.get_iopub_msg(timeout=max(0.1, end - time.perf_counter()))["msg_type"] != "stream":
         pass
     time.sleep(0.05)
     began = time.perf_counter()
     manager.interrupt_kernel()
-    client.get_shell_msg(timeout=_PATIENCE / 4)
+    client.get_shell_msg(timeout=_TIMEOUT_SECONDS / 4)
     return time.perf_counter() - began
 
 

@@ -1,4 +1,4 @@
-"""What is measured of every engine, in rounds that take turns, so that noise falls on all alike."""
+"""Measures every engine in turns, round by round, so that noise affects all alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .work import Program
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `unit` scales seconds for reading; `cold` means a new process each."""
+    """One row of the table. `unit` is how seconds are shown; kind `cold` starts a process each time."""
 
     key: str
     title: str
@@ -24,14 +24,14 @@ class Row:
     count: float
     rounds: int = 3
     unit: str = "ms"
-    tail: bool = False  # p99 beside the median
-    seconds: float = 12  # patience
+    tail: bool = False  # show the p99 next to the median
+    seconds: float = 12  # timeout
     more_is_better: bool = False
 
 
 ROWS = (
     Row("fresh", "fresh trivial run", "timed", work.TRIVIAL, 70, tail=True),
-    Row("rested", "the same, now and then", "rested", work.TRIVIAL, 40, tail=True),
+    Row("rested", "the same, 50 ms apart", "rested", work.TRIVIAL, 40, tail=True),
     Row("fresh-ts", "fresh trivial run of TypeScript", "timed", work.TYPED, 70, tail=True),
     Row("cold", "cold start: import to first result", "cold", work.TRIVIAL, 1, 5),
     Row("cold-ts", "cold start with TypeScript", "cold", work.TYPED, 1, 5),
@@ -54,7 +54,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Figure:
-    """What one peer reached in one row; `problem` instead of a number if it did not."""
+    """One peer's result in one row: numbers, or the `problem` that prevented them."""
 
     middle: float | None = None
     tail: float | None = None
@@ -104,9 +104,7 @@ def _sample(driver: Driver, row: Row, quick: bool) -> list[float]:
 
 def _check(value: Any, program: Program) -> None:
     if program.expect is not None and value != program.expect:
-        raise Failed(
-            "it gives something else" if program.gives != "rich" else "it loses the values"
-        )
+        raise Failed("it returns another value" if program.gives != "rich" else "it loses values")
 
 
 def _figure(taken: list[float], problem: str | None) -> Figure:

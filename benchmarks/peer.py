@@ -1,4 +1,4 @@
-"""A peer as the benchmark sees it: a process that takes work and answers with seconds."""
+"""A peer: a process that is sent work and replies with how many seconds it took."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Peer:
-    """`kind` is whose interpreter runs it: `own`, `pip` (the cache's Python) or `npm` (Node)."""
+    """`kind` is the interpreter that runs it: `own`, `pip` (the cache's Python) or `npm` (Node)."""
 
     name: str
     file: str
@@ -31,8 +31,7 @@ class Peer:
     typescript: bool = False
 
     @property
-    def apart(self) -> bool:
-        """Whether a run is a process of its own."""
+    def has_process_per_run(self) -> bool:
         return "process per run" in self.what
 
     def command(self) -> list[str]:
@@ -62,15 +61,15 @@ PEERS = (
 
 
 class Missing(Exception):
-    """The peer cannot do this at all."""
+    """The peer does not support this."""
 
 
 class Failed(Exception):
-    """It tried, and did not manage."""
+    """The peer supports this, but failed."""
 
 
 class Driver:
-    """The running process of one peer; started again after it had to be killed."""
+    """The process of one peer; restarted after it had to be killed."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
@@ -80,7 +79,7 @@ class Driver:
     def ask(
         self, work: str, source: dict[str, Any], count: float, seconds: float = 60
     ) -> dict[str, Any]:
-        """Its answer; `Missing`, or `Failed` if it raised, gave nothing in time, or died."""
+        """Its answer. Raises `Missing`, or `Failed` if it raised, timed out or died."""
         if source["language"] == "typescript" and not self.peer.typescript:
             raise Missing
         process = self._running()
@@ -108,7 +107,7 @@ class Driver:
             cwd=_home(self.peer), env=install.environment(),
         )  # fmt: skip
         if not done.stdout.strip():
-            raise Failed((done.stderr.strip().splitlines() or ["it said nothing"])[-1])
+            raise Failed((done.stderr.strip().splitlines() or ["it printed nothing"])[-1])
         return float(_checked(json.loads(done.stdout.splitlines()[-1]))["seconds"][0])
 
     def _running(self) -> subprocess.Popen[str]:
@@ -125,7 +124,7 @@ class Driver:
         return self._process
 
     def close(self) -> None:
-        """The whole group: a peer may have started processes of its own."""
+        """Kills the process group, because a peer may have started other processes."""
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(ProcessLookupError):

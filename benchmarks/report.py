@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: its words are written by hand, the parts between marks by the last run."""
+"""Writes docs/benchmarks.md: replaces the parts between markers; the rest is written by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHART = ROOT / "docs" / "benchmarks.svg"
 
 _UNITS = {"ms": 1e3, "µs": 1e6, "MB": 1e-6, "/s": 1.0}
 
-# Why a peer is ahead where it is: in the host's own process, or in a process of its own.
+# Why a peer is faster in a row, if it runs in the host's process or in a process of its own.
 _IN_PLACE = "values are converted in place; ours are encoded, sent, and decoded as hostile input"
 _FLAG = "a flag that the engine polls; ours kills a process and waits for its end"
 _JIT = "V8 compiles to machine code; QuickJS interprets bytecode"
@@ -65,13 +65,13 @@ _WHY_PROCESS = {
     "memory": _BINARY,
 }
 _WHY_THIS_ONE = {
-    ("quickjs-ng", "compute"): "the same engine, without a heap limit or a wall to watch",
+    ("quickjs-ng", "compute"): "the same engine, without a heap limit or isolation",
 }
 _UNEXPLAINED = "not explained yet"
 
 
 def write(rows: list[Row], found: dict[str, Any], page: Path = PAGE) -> None:
-    """Replaces every marked part."""
+    """Replaces the part between each pair of markers."""
     table, curves = found["table"], found["curves"]
     parts = {
         "setting": setting(found["versions"], found["problems"], found["load"]),
@@ -102,21 +102,21 @@ def setting(versions: dict[str, str], problems: dict[str, str], load: float) -> 
     day = time.strftime("%Y-%m-%d", time.gmtime())
     lines = [
         f"Measured {day} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"CPython {platform.python_version()}. Load of the machine when it began: {load:.1f}"
-        + (", measured ahead of all other work." if _is_preferred() else "."),
+        f"CPython {platform.python_version()}. Load of the machine at the start: {load:.1f}"
+        + (", measured with real-time priority." if _is_preferred() else "."),
         "",
         "| | version | what it is |",
         "|---|---|---|",
     ]
     for peer in PEERS:
         absent = problems.get(peer.package)
-        version = f"not installed: {absent}" if absent else versions.get(peer.name, "not asked")
+        version = f"not installed: {absent}" if absent else versions.get(peer.name, "not measured")
         lines.append(f"| {peer.name} | {version} | {peer.what} |")
     return "\n".join(lines)
 
 
 def _is_preferred() -> bool:
-    """Under a real-time policy (`chrt`), a busy machine measures as if it were quiet."""
+    """Whether a real-time policy (`chrt`) lets us run before everything else on a busy machine."""
     policy = getattr(os, "sched_getscheduler", lambda _: 0)(0)
     return policy in (getattr(os, "SCHED_RR", -1), getattr(os, "SCHED_FIFO", -1))
 
@@ -145,7 +145,7 @@ def main_table(rows: list[Row], table: dict[str, dict[str, Figure]]) -> str:
 
 def _cell(row: Row, figure: Figure, own: Figure, peer: Peer) -> str:
     if figure.middle is None:
-        return _sorry(row, figure.problem or "")
+        return _why_missing(row, figure.problem or "")
     text = spell(figure.middle, row.unit)
     if row.tail and figure.tail is not None:
         text += f", p99 {spell(figure.tail, row.unit)}"
@@ -156,7 +156,7 @@ def _cell(row: Row, figure: Figure, own: Figure, peer: Peer) -> str:
     return f"{text} (**{times}**)" if found < 1 else f"{text} ({times})"
 
 
-def _sorry(row: Row, problem: str) -> str:
+def _why_missing(row: Row, problem: str) -> str:
     if not problem:
         return "—"
     if row.kind == "terminate":
@@ -180,7 +180,7 @@ def where_peers_win(rows: list[Row], table: dict[str, dict[str, Figure]]) -> str
         ahead.sort(key=lambda item: item[0])
         by_reason: dict[str, list[str]] = {}
         for found, peer in ahead:
-            reasons = _WHY_PROCESS if peer.apart else _WHY_IN_PROCESS
+            reasons = _WHY_PROCESS if peer.has_process_per_run else _WHY_IN_PROCESS
             reason = reasons.get(row.key, _UNEXPLAINED)
             reason = _WHY_THIS_ONE.get((peer.name, row.key), reason)
             by_reason.setdefault(reason, []).append(f"{peer.name} ({found:.2g}×)")
@@ -210,7 +210,7 @@ def _curve(curve: Curve | None) -> str:
 
 
 def typescript(table: dict[str, dict[str, Figure]], curves: dict[str, dict[str, Curve]]) -> str:
-    """What types cost: the first run of a process, and a thousand lines."""
+    """The cost of types: in the first run of a process, and for a thousand lines."""
     lines = [
         "| | first JavaScript run | first TypeScript run | 1,000 lines of JavaScript "
         "| 1,000 lines of TypeScript | erasing them |",
@@ -245,7 +245,7 @@ def machine(limits: dict[str, float], table: dict[str, dict[str, Figure]]) -> st
 
     out, kept = own("floats"), own("kept")
     floats = (
-        "a million float64 out, beyond the run that makes and keeps them",
+        "a million float64 out, minus a run that only makes them",
         out - kept if out and kept and out > kept else None,
         "ms",
     )

@@ -1,4 +1,4 @@
-"""How the cost of a run grows with what it is given, and the exponent of that growth."""
+"""How the cost of a run grows with its input, and the exponent of that growth."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from . import work
 from .peer import Driver, Failed, Missing
 from .work import Program
 
-_ENOUGH_SECONDS = 1.5  # nobody is asked for more once a step took that long
+_ENOUGH_SECONDS = 1.5  # a peer is not measured at larger sizes once a run took this long
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What grows. The first size is so small that its cost is the fixed one."""
+    """What grows. The first size is so small that it costs only the fixed cost."""
 
     key: str
     title: str
     kind: str
     program: Callable[[int], Program]
     sizes: Sequence[int]
-    counts: bool = False  # the size is the driver's count, not the program's
+    counts: bool = False  # the size is passed to the driver as its count, not to the program
 
 
 AXES = (
@@ -45,14 +45,14 @@ AXES = (
 
 @dataclass(frozen=True)
 class Curve:
-    """Seconds at each size reached; `exponent` of what goes beyond the fixed cost."""
+    """Seconds at each size reached, and the exponent of the cost beyond the fixed cost."""
 
     points: list[tuple[int, float]]
     exponent: float | None
 
 
 def measure(drivers: list[Driver], quick: bool) -> dict[str, dict[str, Curve]]:
-    """`{axis key: {peer name: Curve}}` for those that can."""
+    """`{axis key: {peer name: Curve}}`, without the peers that do not support an axis."""
     return {axis.key: _measure_axis(drivers, axis, quick) for axis in AXES}
 
 
@@ -62,7 +62,7 @@ def _measure_axis(drivers: list[Driver], axis: Axis, quick: bool) -> dict[str, C
         print(f"growth of {axis.title}: {driver.peer.name}", file=sys.stderr, flush=True)
         points: list[tuple[int, float]] = []
         with contextlib.suppress(Missing, Failed):
-            _seconds(driver, axis, axis.sizes[0], 1)  # what is loaded on first use is loaded now
+            _seconds(driver, axis, axis.sizes[0], 1)  # loads what is loaded on first use
         for size in axis.sizes[:3] if quick else axis.sizes:
             try:
                 points.append((size, _seconds(driver, axis, size, 1 if quick else 5)))
@@ -76,7 +76,7 @@ def _measure_axis(drivers: list[Driver], axis: Axis, quick: bool) -> dict[str, C
 
 
 def _seconds(driver: Driver, axis: Axis, size: int, times: int) -> float:
-    """The least of a few: growth is a property of the work, not of the noise."""
+    """The minimum of a few runs, because the rest is noise."""
     forms = axis.program(size).forms()
     taken: list[float] = []
     for _ in range(times):
@@ -92,7 +92,7 @@ def _seconds(driver: Driver, axis: Axis, size: int, times: int) -> float:
 
 
 def exponent(points: list[tuple[int, float]]) -> float | None:
-    """The slope of log cost over log size, the fixed cost taken off; None if there is no growth."""
+    """The slope of log cost over log size without the fixed cost; None if there is no growth."""
     fixed = points[0][1]
     grown = [(size, seconds - fixed) for size, seconds in points[1:] if seconds > 1.2 * fixed]
     if len(grown) < 2:

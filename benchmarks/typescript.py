@@ -1,7 +1,7 @@
-"""What erasing TypeScript costs: `python -m benchmarks.typescript` prints the figures.
+"""Measures the cost of erasing TypeScript: `python -m benchmarks.typescript`.
 
-1,000 lines of ordinary code, the growth of that with the size of a source, loading, and the first
-run of a fresh process in TypeScript beside the same in JavaScript.
+Prints the time for 1,000 to 16,000 lines of ordinary code, for loading the eraser, and for the first
+run of a process in TypeScript and in JavaScript.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ print(imported - start, time.perf_counter() - imported)
 
 
 def best(call: Callable[[], object], times: int = 9) -> float:
-    """The quickest of a few calls, in seconds: the rest is noise."""
+    """Seconds of the fastest of a few calls, because the rest is noise."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -44,7 +44,7 @@ def best(call: Callable[[], object], times: int = 9) -> float:
 
 
 def fresh(script: str) -> list[float]:
-    """What a script prints in a process of its own."""
+    """The numbers that a script prints in a new process."""
     command = [sys.executable, "-c", script]
     return [float(part) for part in subprocess.check_output(command, text=True).split()]
 

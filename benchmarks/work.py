@@ -1,4 +1,4 @@
-"""The work: every program in the forms that peers understand, and what it must give.
+"""The programs to run, in the forms that peers understand, and the results they must give.
 
 `module` is an ES module whose default export is the result; `script` is an expression; `python`
 is the same work for the one peer that runs Python.
@@ -12,13 +12,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Program:
-    """One program. `expect` is the summary that every driver must report."""
+    """One program. `expect` is the summary of its result that every driver must report."""
 
     body: str
     result: str
     expect: Any = None
     python: str | None = None
-    gives: str = "value"  # or objects, or bytes: some peers have another way out for those
+    gives: str = "value"  # or objects, rich, bytes: some peers return those in another way
     language: str = "javascript"
 
     def forms(self) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def async_calls(count: int) -> Program:
 
 
 def objects(count: int) -> Program:
-    """Plain, JSON-like ones."""
+    """Returns plain objects, as JSON has them."""
     last = {"id": count - 1, "name": f"item {count - 1}", "ok": count % 2 == 1}
     return Program(
         "",
@@ -110,7 +110,7 @@ def objects(count: int) -> Program:
 
 
 def rich_objects(count: int) -> Program:
-    """With what JSON has no word for."""
+    """Returns objects with values that JSON cannot represent."""
     return Program(
         "",
         f"Array.from({{ length: {count} }}, (_, i) => "
@@ -140,7 +140,7 @@ BUILTIN = Program("", "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)"
 
 
 def source_of(kilobytes: int) -> Program:
-    """Ordinary code, that long."""
+    """Ordinary code of this size."""
     lines = [  # of about 102 characters each
         f"function part{at:06}(left, right) {{ const sum = left + right * 1{at:05}; "
         "return { sum, text: `${sum}` }; }"
@@ -224,13 +224,13 @@ const total# = store#.find("id", "a").reduce((sum, item) => sum + item.value, 0)
 
 
 def _pages(page: str, lines: int) -> str:
-    """As many as make so many lines of TypeScript; names differ from one to the next."""
+    """Copies of a page, with different names, as many as make so many lines of TypeScript."""
     count = round(lines / _TYPED_PAGE.count("\n"))
     return "".join(page.replace("#", str(at)) for at in range(count))
 
 
 def typed_lines(lines: int) -> Program:
-    """TypeScript as people write it, with comments and with code that needs no types."""
+    """TypeScript as people write it, with comments and with code without types."""
     return Program(_pages(_TYPED_PAGE, lines), "1 + 1", 2, language="typescript")
 
 

@@ -94,7 +94,7 @@ def decode(
     *,
     ordered: bool = False,
 ) -> Any:
-    """The value that a worker sent. Any input gives a value or raises ProtocolError.
+    """The value that a worker sent. Returns a value or raises ProtocolError for any input.
 
     `ordered` is for values to be displayed: Sets become JSSet, because a Python set has no order.
     """

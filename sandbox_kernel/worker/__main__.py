@@ -62,7 +62,7 @@ class Zygote:
         self._lockdown.begin()
         warm()
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        self._born_with = _peak_kilobytes()
+        self._own_peak = _peak_kilobytes()
         self._statm = _open_statm()
 
     def serve(self) -> None:
@@ -92,12 +92,14 @@ class Zygote:
     def _rehearse(self) -> None:
         """Rehearses here first, then in a child, to learn which pages a worker writes to."""
         try:
-            self._rehearsed_life = Life()  # kept: freed memory would be written to by every worker
+            self._rehearsed_life = (
+                Life()
+            )  # kept, because every worker would write to memory that it freed
             self._rehearsed_life.rehearse(self._lockdown)
             self._claims = prefault.learn(lambda: self._life.rehearse(self._lockdown))
             self._rehearsal = Life()
         finally:
-            self._born_with = _peak_kilobytes()
+            self._own_peak = _peak_kilobytes()
 
     def _fork_as_asked(self) -> bool:
         data, ancillary, _, _ = self._host.recvmsg(1, _ROOM_FOR_ONE)
@@ -140,7 +142,7 @@ class Zygote:
                 return
             if not pid:
                 return
-            peak = max(0, usage.ru_maxrss - self._born_with)
+            peak = max(0, usage.ru_maxrss - self._own_peak)
             self._host.sendall(control.pack(control.EXITED, pid, status, peak))
 
     def _be_worker(self) -> NoReturn:

@@ -54,7 +54,7 @@ class Life:
         self._realm = Realm(Compiler(), self._channel)
 
     def connect(self, descriptor: int) -> None:
-        """Makes `socket` the connection that this descriptor is, and closes the descriptor."""
+        """Connects `socket` to what this descriptor is connected to, and closes the descriptor."""
         os.dup2(descriptor, self.socket.fileno())
         os.close(descriptor)
 
@@ -79,7 +79,7 @@ class Life:
             self._channel.receive()
 
     def rehearse(self, lockdown: Lockdown) -> socket.socket:
-        """Runs an order of ours without a host; the socket returned has what was sent to it."""
+        """Runs the rehearsed order without a host; returns the socket that has what it sent."""
         host, worker = socket.socketpair()
         self.connect(worker.detach())
         host.sendall(_REHEARSED_FRAME)

@@ -461,7 +461,7 @@ def _drawn_from(state: int) -> int:
 
 
 def _die(*failure: Any) -> NoReturn:
-    """Exits: an exception inside a callback is a bug of ours, or memory has run out."""
+    """Exits: an exception inside a callback is a bug in this package, or memory has run out."""
     import os
 
     from ..wire.messages import EXIT_INTERNAL, EXIT_MEMORY

@@ -73,6 +73,11 @@ class Repair:
     def _starts_statement(self, at: int) -> bool:
         return at == 0 or self.tokens[at].starts_line or self._text(at - 1) in _OPENERS
 
+    def _declares(self, at: int) -> bool:
+        """Whether the keyword here starts a statement that declares the name after it."""
+        is_named = self._starts_statement(at) and self._is_word(at + 1)
+        return is_named and not self.tokens[at + 1].starts_line
+
     def _hide(self, start: int, end: int) -> None:
         """Replace a span by spaces in the shadow."""
         self.shadow[start:end] = b" " * (end - start)
@@ -98,10 +103,7 @@ class Repair:
 
     def _interface(self, at: int) -> int | None:
         """interface A<B> extends C<D> { … }"""
-        if (
-            not (self._starts_statement(at) and self._is_word(at + 1))
-            or self.tokens[at + 1].starts_line
-        ):
+        if not self._declares(at):
             return None
         body = self._generics_at(at + 2)
         if self._text(body) == b"extends":
@@ -120,10 +122,7 @@ class Repair:
 
     def _alias(self, at: int) -> int | None:
         """type A<B> = C"""
-        if (
-            not (self._starts_statement(at) and self._is_word(at + 1))
-            or self.tokens[at + 1].starts_line
-        ):
+        if not self._declares(at):
             return None
         equals = self._generics_at(at + 2)
         return (
