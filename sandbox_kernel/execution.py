@@ -95,7 +95,7 @@ class Transcript(Generic[Result]):
         _call_all(wakers)
         self._give_back_thread()
 
-    def wake_at_the_end(self, wake: Callable[[], None]) -> None:
+    def wake_at_end(self, wake: Callable[[], None]) -> None:
         with self._lock:
             if self.result is None:
                 self._end_wakers.append(wake)
@@ -144,7 +144,7 @@ class Execution(Generic[Result]):
         else:
             raise RuntimeError("wait() would block the running event loop; await the run instead")
         settled = threading.Event()
-        self._transcript.wake_at_the_end(settled.set)
+        self._transcript.wake_at_end(settled.set)
         if not settled.wait(timeout):
             raise TimeoutError(f"the run did not settle within {timeout} s")
         return self._result()
@@ -153,7 +153,7 @@ class Execution(Generic[Result]):
         if self._transcript.result is None:
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
-            self._transcript.wake_at_the_end(_waker(loop, future))
+            self._transcript.wake_at_end(_waker(loop, future))
             yield from future
         return self._result()
 

@@ -56,7 +56,7 @@ class Describer:
 
     def failure(self, thrown: Value, status: str = "error") -> Failure:
         js = self._js
-        with self._heap.lifted():  # describing an out-of-memory error takes memory
+        with self._heap.without_limit():  # describing an out-of-memory error takes memory
             try:
                 described = js.bytes_of(js.call(self._entry.encode_failure, thrown))
             except GuestThrew:

@@ -44,7 +44,7 @@ class Heap:
         return self._size() // 1024 if self._size is not None else 0
 
     @contextmanager
-    def lifted(self) -> Iterator[None]:
+    def without_limit(self) -> Iterator[None]:
         """Suspends the engine's limit."""
         self._js.limit_heap(0)
         try:

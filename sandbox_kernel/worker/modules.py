@@ -42,9 +42,12 @@ class Graph:
         if specifier.startswith(("./", "../")) or specifier in (".", ".."):
             return self._resolve_relative(importer, specifier)
         if not is_bare(specifier):
-            raise LinkError(specifier, "only bare and relative specifiers resolve here")
+            raise LinkError(
+                specifier,
+                "only bare specifiers like 'fs' and relative ones like './lib.js' can be imported",
+            )
         if specifier not in self.imports:
-            raise LinkError(specifier, "no such import was given")
+            raise LinkError(specifier, "no import of that name was given to this run")
         return _BRIDGE + specifier
 
     def _resolve_relative(self, importer: str, specifier: str) -> str:
@@ -52,7 +55,7 @@ class Graph:
         for part in specifier.split("/"):
             if part == "..":
                 if not parts:
-                    raise LinkError(specifier, "it climbs out of the module graph")
+                    raise LinkError(specifier, "it leads out of the module graph")
                 parts.pop()
             elif part != ".":
                 parts.append(part)

@@ -68,7 +68,7 @@ class Realm:
 
     def _finish(self, value: Value, order: Order) -> None:
         text, views = self._port.encode(value, lenient=order.interactive)
-        self._say_all()
+        self._send_output()
         if self._heap.is_over():
             raise out_of_memory()
         self._channel.post(messages.FINISHED, self._heap.kilobytes(), 0, text, views)
@@ -77,7 +77,7 @@ class Realm:
     def _fail(self, failure: Failure) -> None:
         if self._heap.was_over:
             failure.fields |= {"status": "memory", "engine": True}
-        self._say_all()
+        self._send_output()
         text = json.dumps(failure.fields).encode()
         self._channel.post(messages.FAILED, self._heap.kilobytes(), 0, text)
         self._channel.flush()
@@ -117,7 +117,7 @@ class Realm:
             if port.tell_settled():
                 continue
             if not self._channel.has_more():
-                self._say_before_waiting()
+                self._prepare_to_wait()
             port.serve(self._channel.receive())
 
     def _run_jobs(self) -> None:
@@ -127,8 +127,9 @@ class Realm:
             if self._heap.was_over:
                 raise out_of_memory()
 
-    def _say_before_waiting(self) -> None:
-        self._say_all()
+    def _prepare_to_wait(self) -> None:
+        """Sends output; raises if no message of the host could settle anything."""
+        self._send_output()
         if not self._js.integer(self._js.call(self._entry.waits)):
             raise Failure(
                 "error",
@@ -136,7 +137,7 @@ class Realm:
                 "the module awaits a promise that nothing can settle any more",
             )
 
-    def _say_all(self) -> None:
+    def _send_output(self) -> None:
         """Sends reports and logs that are still gathered, then unhandled rejections as logs."""
         self._port.flush()
         for reason in self._rejections.take():

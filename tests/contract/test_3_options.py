@@ -250,7 +250,7 @@ def test_3_3_a_filename_without_a_relative_folder_means_the_root(
 def test_3_3_nothing_climbs_out_of_the_graph(run: Value) -> None:
     result = run("import '../x.js'", modules={"./x.js": ""})
     assert result.status == "link_error"
-    assert "climbs out" in result.error.message
+    assert "leads out" in result.error.message
 
 
 def test_3_3_modules_are_evaluated_once_and_may_be_cyclic(value: Value) -> None:
