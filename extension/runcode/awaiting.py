@@ -2,11 +2,11 @@
 
 IPython calls a cell magic as a plain function, which would block the notebook's loop for as long as
 the run takes: bridged coroutines could not use that loop, and no widget message (the Terminate
-button) would be heard. A cell with an `await` at its top level is run by ipykernel, and by a
+button) would be handled. A cell with an `await` at its top level is run by ipykernel, and by a
 terminal IPython, with the loop going on; so that is what such a cell is rewritten to.
 
-It stays a plain blocking call where nothing awaits: with `%autoawait False`, under another loop
-than asyncio's, inside another cell magic (%%time, %%capture), and when Python code calls the magic.
+It stays a plain blocking call where nothing can await it: with `%autoawait False`, under a loop
+that is not asyncio's, inside another cell magic (%%time, %%capture), and when Python code calls it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AWAITED_CALL = "await get_ipython().run_cell_magic('_runcode',"
 
 
 class Awaiting(threading.local):
-    """IPython's hooks for it. Each thread (ipykernel's subshells) has its own cells."""
+    """The hooks into IPython. Each thread (ipykernel has subshells) runs cells of its own."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
@@ -43,10 +43,12 @@ class Awaiting(threading.local):
         self._depth += 1
 
     def leave(self, *_: Any) -> None:
-        self._depth = max(0, self._depth - 1)  # the cell that loaded us ends, but never began
+        self._depth = max(
+            0, self._depth - 1
+        )  # the cell that loaded the extension ends, but was not entered
 
     def transform(self, lines: list[str]) -> list[str]:
-        """After IPython has turned the magic into a call."""
+        """Called after IPython has turned the magic into a call."""
         if not lines or not lines[0].startswith(_CALL) or not self._would_be_awaited():
             return lines
         if not _is_whole_cell(lines):
@@ -59,7 +61,7 @@ class Awaiting(threading.local):
 
 
 def _is_whole_cell(lines: list[str]) -> bool:
-    """Whether the cell is just that call; one with an empty body IPython refuses, by its name."""
+    """Whether the cell is just that call, with a body; IPython itself rejects an empty one."""
     try:
         program = ast.parse("".join(lines))
     except SyntaxError:

@@ -15,29 +15,29 @@ from sandbox_kernel.notebook.cellrun import CellRun
 
 from .cell_error import refusal
 
-_left: set[asyncio.Task[None]] = set()  # the loop itself holds tasks only weakly
+_left: set[asyncio.Task[None]] = set()  # keeps them alive: the loop has only weak references
 
 
 def on_this_loop(cell: CellRun) -> CodeExecution:
-    """Start it here; whatever awaits or bridges later cells have shares the loop with it."""
+    """Starts the run on the notebook's loop, beside whatever later cells await."""
     try:
         run = cell.start()
     except SandboxError as error:
         raise refusal(error) from None
-    task = asyncio.get_running_loop().create_task(_see_through(cell, run))
+    task = asyncio.get_running_loop().create_task(_finish_later(cell, run))
     _left.add(task)
     task.add_done_callback(_left.discard)
     return run
 
 
-async def _see_through(cell: CellRun, run: CodeExecution) -> None:
-    _tell(cell, await run)
+async def _finish_later(cell: CellRun, run: CodeExecution) -> None:
+    _finish(cell, await run)
 
 
 def in_a_thread(
     cell: CellRun, *, conclude: bool = False
 ) -> tuple[CodeExecution, Future[CodeExecutionResult]]:
-    """Start it in a thread, which waits for its result; errors of ours are raised here."""
+    """Starts the run in a thread that waits for its result; raises here if it cannot start."""
     started: Future[CodeExecution] = Future()
     ended: Future[CodeExecutionResult] = Future()
 
@@ -54,10 +54,10 @@ def in_a_thread(
             ended.set_exception(error)
             return
         if conclude:
-            _tell(cell, result)
+            _finish(cell, result)
         ended.set_result(result)
 
-    context = copy_context()  # knows the cell that output belongs to
+    context = copy_context()  # it says which cell output belongs to
     threading.Thread(target=context.run, args=(work,), name="runcode", daemon=True).start()
     try:
         return started.result(), ended
@@ -65,8 +65,8 @@ def in_a_thread(
         raise refusal(error) from None
 
 
-def _tell(cell: CellRun, result: CodeExecutionResult) -> None:
-    """There is no cell left to fail, so a failure is told on stderr."""
+def _finish(cell: CellRun, result: CodeExecutionResult) -> None:
+    """Prints a failure to stderr, since the cell itself has already ended."""
     traceback = cell.finish(result)
     if traceback is not None and result.status != "terminated":
         sys.stderr.write("\n".join(traceback.lines) + "\n")

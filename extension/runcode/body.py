@@ -1,7 +1,7 @@
 """Completion inside the body of a `%%runcode` cell, as in the kernel.
 
-Nothing of the user's is called for it: of the options only names and literals are looked up, and of
-objects only the names of their attributes.
+It runs none of the user's code: it looks up only names and literals in the options, and only the
+names of objects' attributes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _MAGIC = "%%runcode"
-_PATIENCE = 1.0  # seconds that a first Tab may wait to learn what a realm has
+_PATIENCE = 1.0  # seconds that the first Tab may wait for the list of intrinsics
 
 
 def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callable[..., Any]:
-    """A matcher for IPython's completer; it keeps quiet outside of such cells."""
+    """A matcher for IPython's completer; it offers nothing outside such cells."""
     realm = _Realm()
 
     def match(context: CompletionContext) -> SimpleMatcherResult:
@@ -50,7 +50,7 @@ def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callabl
             ],
             "matched_fragment": typed,
             "ordered": True,
-            "suppress": True,  # what Python has is not there
+            "suppress": True,  # Python's own completions do not apply
         }
 
     as_matcher: Callable[..., Any] = context_matcher(identifier="runcode")(match)
@@ -58,7 +58,7 @@ def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callabl
 
 
 class _Realm:
-    """What every realm has; asked of one in a thread, since the loop of this one may be running."""
+    """Asks a realm for its intrinsics, in a thread, since this thread's loop may be running."""
 
     def __init__(self) -> None:
         self._known: Mapping[str, Intrinsic] = {}
@@ -90,7 +90,7 @@ def _scope(line: str, names: Mapping[str, Any], modules: Mapping[str, str]) -> S
 
 
 def _value(source: Source, names: Mapping[str, Any]) -> Any:
-    """What a source stands for if it is a name or a literal; None if only running it would tell."""
+    """The value of a source that is a name or a literal; None if it would have to be evaluated."""
     text = source.name if source.text is None else source.text
     if text in names:
         return names[text]
@@ -101,5 +101,5 @@ def _value(source: Source, names: Mapping[str, Any]) -> Any:
 
 
 def _exports(owner: Any) -> Mapping[str, Any]:
-    """With the values of a dict, which are at hand; those of anything else would have to be read."""
+    """A dict with its values; of anything else only names, since reading an attribute may run code."""
     return owner if isinstance(owner, dict) else dict.fromkeys(names_of(owner))

@@ -11,7 +11,7 @@ class CellError(Exception):
     """Raised out of a cell; `result` is None if nothing ran.
 
     IPython asks an exception for its traceback if it has `_render_traceback_`, and front ends show
-    the name of its class: so each is of a class named like the guest's error.
+    the name of its class: so each one gets a class that is named after the guest's error.
     """
 
     def __init__(self, traceback: Traceback, result: CodeExecutionResult | None = None) -> None:
@@ -29,5 +29,5 @@ def cell_error(traceback: Traceback, result: CodeExecutionResult | None = None) 
 
 
 def refusal(error: SandboxError) -> CellError:
-    """An error of ours before anything ran: a wrong option, a value that cannot cross."""
+    """The error of a cell that did not run: a wrong option, a value that cannot cross."""
     return cell_error(refusal_of(error))

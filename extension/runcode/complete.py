@@ -17,7 +17,7 @@ _SOURCES = ("import", "global", "module")
 
 
 def complete(shell: InteractiveShell, event: Any) -> list[str]:
-    """IPython's hook `complete_command`: what may stand for the symbol before the cursor."""
+    """IPython's hook `complete_command`: the completions of the symbol before the cursor."""
     _, space, line = event.text_until_cursor.partition(" ")
     if not space:
         raise TryNext
@@ -28,7 +28,7 @@ def complete(shell: InteractiveShell, event: Any) -> list[str]:
 
 
 def _names(shell: InteractiveShell, symbol: str, option: Option, typed: str) -> list[str]:
-    """Values that only the namespace knows: Python expressions for sources, names elsewhere."""
+    """Names of the user's namespace, and attributes where a source is a Python expression."""
     if option.name in _SOURCES and "." in symbol and "=" in typed:
         return list(shell.Completer.attr_matches(symbol))  # type: ignore[no-untyped-call]  # IPython's
     if option.name in ("import", "global", "into") or (option.name == "module" and "=" in typed):

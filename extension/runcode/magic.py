@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class, no_var_expand
 
-from sandbox_kernel.contract import CodeExecutionOptions, CodeExecutionResult
+from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
 from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.notebook.cellrun import CellRun
 from sandbox_kernel.notebook.interrupts import Guard
 from sandbox_kernel.notebook.options.grammar import parse_options
 from sandbox_kernel.notebook.options.help import options_help
+from sandbox_kernel.notebook.options.modules import check_module
 
 from .background import in_a_thread, on_this_loop
 from .cell_error import cell_error, refusal
@@ -37,8 +38,8 @@ print to the cell.
     import {{ readText }} from 'fs';
     export default rows.slice(0, limit).map((row) => readText(row.path).length);
 
-`report(value)` shows a value while the run goes on; console.log prints. KeyboardInterrupt ends
-the run. See %%runmodule for modules that later cells import.
+`report(value)` shows a value during the run; console.log prints. Interrupting the kernel ends the
+run. See %%runmodule for modules that later cells import.
 """
 
 MODULE_HELP = """%%runmodule ./PATH: keep this cell as a relative ES module for later cells.
@@ -54,7 +55,7 @@ MODULE_HELP = """%%runmodule ./PATH: keep this cell as a relative ES module for 
 
 @magics_class
 class RunCode(Magics):
-    """One per shell; it holds the modules that cells have kept."""
+    """One per shell; it holds the modules of the %%runmodule cells."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
@@ -75,7 +76,7 @@ class RunCode(Magics):
     @no_var_expand
     @cell_magic
     def _runcode(self, line: str, cell: str) -> Awaitable[Any]:
-        """What `awaiting.py` makes of %%runcode; not to be called by hand."""
+        """What `awaiting.py` turns %%runcode into; not meant to be typed."""
         return self._awaited(self._prepared(line, cell))
 
     @no_var_expand
@@ -83,9 +84,7 @@ class RunCode(Magics):
     def runmodule(self, line: str, cell: str | None = None) -> None:
         path, source = line.strip(), _body(cell, "runmodule")
         try:
-            if not path:
-                raise OptionError("%%runmodule needs a path: %%runmodule ./PATH", "runmodule")
-            CodeExecutionOptions.of(modules={path: source})
+            check_module("%%runmodule", path, source)
         except SandboxError as error:
             raise refusal(error) from None
         self.modules[path] = source
@@ -103,7 +102,7 @@ class RunCode(Magics):
             raise refusal(error) from None
         given["modules"] = {**self.modules, **given["modules"]}
         cell = CellRun(
-            "\n" + body,  # the magic's own line counts: positions are those of the notebook's cell
+            "\n" + body,  # stands for the magic's line, so that positions match the cell
             options,
             given,
             number=_number(shell),
@@ -124,7 +123,7 @@ class RunCode(Magics):
         return self._conclude(cell, result)
 
     def _wait(self, cell: CellRun) -> CodeExecutionResult:
-        """Block; in a thread, since the loop of this one may be running and cannot help."""
+        """Blocks; the run has a thread of its own, since the loop of this one may be running."""
         _, future = in_a_thread(cell)
         try:
             return future.result()
@@ -133,7 +132,7 @@ class RunCode(Magics):
             return future.result()
 
     def _leave(self, cell: CellRun) -> CodeExecution | None:
-        """Return at once; the run goes on, on the notebook's loop where that goes on too."""
+        """Returns at once; the run continues, on the notebook's loop if that runs between cells."""
         has_loop = getattr(self._shell, "kernel", None) is not None
         run = on_this_loop(cell) if has_loop else in_a_thread(cell, conclude=True)[0]
         if cell.options.into is None:
@@ -162,6 +161,6 @@ def _number(shell: InteractiveShell) -> int:
 
 def _body(cell: str | None, name: str) -> str:
     if cell is None:
-        error = OptionError(f"%{name} is for whole cells: begin one with %%{name}", name)
+        error = OptionError(f"%{name} is not a line magic; start a cell with %%{name}", name)
         raise refusal(error)
     return cell

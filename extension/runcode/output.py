@@ -42,10 +42,10 @@ class CellOutput:
         self._count += 1
 
     def enter(self) -> None:
-        """A bridge prints to the cell that runs it anyway: ipykernel sees to that."""
+        """Nothing to do: ipykernel sends what a bridge prints to the running cell."""
 
     def cut(self) -> None:
-        """Nothing waits here."""
+        """Nothing to do: no output is held back here."""
 
     def _publish(self, bundle: dict[str, Any], display_id: str, update: bool) -> None:
         transient = {"display_id": display_id}

@@ -1,4 +1,4 @@
-"""SOURCES of the magic: Python expressions of the user's namespace, and what they lend."""
+"""The SOURCEs of the magic: Python expressions in the user's namespace, and what they lend."""
 
 from __future__ import annotations
 
@@ -37,21 +37,24 @@ class Namespace:
         if source.text is None:
             if source.name not in self._modules:
                 raise OptionError(
-                    f"--module {source.name} names no module of this notebook; "
-                    f"%%runmodule {source.name} keeps one",
+                    f"this notebook has no module {source.name}; declare it with "
+                    f"%%runmodule {source.name}, or write --module {source.name}=EXPRESSION",
                     "module",
                 )
             return self._modules[source.name]
         text = self._value(source)
         if not isinstance(text, str):
             kind = type(text).__name__
-            raise OptionError(f"--module {source.name} must be source text, not {kind}", "module")
+            raise OptionError(
+                f"--module {source.name}={source.text} must be a string of source text, not {kind}",
+                "module",
+            )
         return text
 
     def _value(self, source: Source) -> Any:
         if source.text is None and not source.name.isidentifier():
             raise OptionError(
-                f"--{source.kind} {source.name} needs a source: "
+                f"--{source.kind} {source.name} needs a source, since it is not a Python name: "
                 f"--{source.kind} {source.name}=EXPRESSION",
                 source.kind,
             )
@@ -60,8 +63,9 @@ class Namespace:
             return self._evaluate(text)
         except Exception as error:
             hint = self._hint(error)
-            message = f"--{source.kind} {source.name}: {text} gave {type(error).__name__}: {error}"
-            raise OptionError(message + hint, source.kind) from error
+            raised = f"{text} raised {type(error).__name__}: {error}"
+            message = f"--{source.kind} {source.name}: {raised}{hint}"
+            raise OptionError(message, source.kind) from error
 
     def _hint(self, error: Exception) -> str:
         if not isinstance(error, NameError) or error.name is None:

@@ -1,4 +1,4 @@
-"""Starting the kernel: the engine first, since its processes get ready while we import Jupyter."""
+"""Starts the kernel: the engine first, so that its processes get ready while Jupyter is imported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 
 
 def launch() -> None:
-    """Run until a front end says shutdown."""
+    """Runs until a front end asks for shutdown."""
     from ..run import warm_up
 
     warm_up()
@@ -17,19 +17,19 @@ def launch() -> None:
     from .kernel import SandboxKernel
 
     class SandboxKernelApp(IPKernelApp):
-        """ipykernel's application without what serves IPython alone."""
+        """ipykernel's application, without the parts that only IPython needs."""
 
         name = "sandbox-kernel"
 
-        classes = [*IPKernelApp.classes, SandboxKernel, Engine]  # noqa: RUF012  # as traitlets has it
+        classes = [*IPKernelApp.classes, SandboxKernel, Engine]  # noqa: RUF012  # how traitlets declares it
 
         def init_pdb(self) -> None:
-            """No debugger here."""
+            """This kernel has no debugger."""
 
         def init_kernel(self) -> None:
-            """The engine was there before the configuration was read."""
+            """Configures the engine, which was started before the configuration was read."""
             Engine.instance().update_config(self.config)
-            gc.freeze()  # what is loaded stays: no need to look it over while a cell floods
+            gc.freeze()  # what is loaded by now stays; collecting garbage need not scan it
             super().init_kernel()  # type: ignore[no-untyped-call]  # ipykernel's
 
     SandboxKernelApp.launch_instance(kernel_class=SandboxKernel, outstream_class=None)

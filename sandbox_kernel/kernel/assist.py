@@ -1,4 +1,4 @@
-"""Help while typing: completion, inspection, and whether a cell is whole."""
+"""Help while typing: completion, inspection, and whether a cell is complete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHAIN = re.compile(r"[\w$]+(?:\s*\??\.\s*[\w$]+)*\Z")
 
 
 class Assistant:
-    """Answers from the notebook's state and the cell's text; it runs nothing of the cell."""
+    """Answers from the notebook's state and the cell's text, without running any of the cell."""
 
     def __init__(self, state: NotebookState) -> None:
         self._state = state
@@ -38,7 +38,7 @@ class Assistant:
     # ---- completion ----
 
     async def complete(self, code: str, cursor: int) -> dict[str, Any]:
-        """`matches` with the range they replace."""
+        """The matches, and the range of the text that they replace."""
         start, matches = await self._matches(code, cursor)
         typed = code[start:cursor]
         end = cursor + len(word_after(code, cursor)) if typed else cursor
@@ -84,7 +84,7 @@ class Assistant:
                 return []
 
     def _scope(self, code: str) -> Scope:
-        """What the cell's own options and the notebook's state give; without the options if they fail."""
+        """What the cell may use, by the notebook's state and its own options if they are valid."""
         state = self._state
         try:
             cell = parse_cell(code)
@@ -98,7 +98,7 @@ class Assistant:
     # ---- inspection ----
 
     async def inspect(self, code: str, cursor: int, detail: int) -> str | None:
-        """What is under the cursor, as text; None if nothing is known of it."""
+        """A description of what is under the cursor; None if nothing is known about it."""
         line_start = code.rfind("\n", 0, cursor) + 1
         if code.startswith("%", line_start):
             return _magic_help(code[line_start:].split("\n", 1)[0])

@@ -33,14 +33,14 @@ class Bridge:
     exports: Mapping[str, Any]
 
     def summary(self) -> str:
-        """`fs: readFile(path), ROOT`, or one export a line where that would be too long."""
+        """`fs: readFile(path), ROOT`, or one export per line if that is too long."""
         exports = [signature_of(*each) for each in self.exports.items()]
         line = f"{self.name}: {', '.join(exports)}"
         return line if len(line) <= _LINE else "\n  ".join([f"{self.name}:", *exports])
 
 
 class BridgeFailed(Exception):
-    """The Python of a bridge raised; the cell shows its traceback, which starts in the cell."""
+    """The Python code of a bridge raised; `traceback` begins with the frame of the cell."""
 
     def __init__(self, error: BaseException, filename: str) -> None:
         super().__init__(str(error))
@@ -49,18 +49,19 @@ class BridgeFailed(Exception):
 
 
 def bridge_name(line: str) -> str:
-    """The NAME in `%%bridge NAME`, which must be what an import can name."""
+    """The NAME in `%%bridge NAME`, if it is something that an import can name."""
     if not line:
         raise OptionError("%%bridge needs a name: %%bridge NAME", "bridge")
     if not is_bare(line) or " " in line:
         raise OptionError(
-            f"%%bridge {line}: a bridge is named like a package, such as fs or @scope/pkg", "bridge"
+            f"%%bridge {line} is not a valid name; name a bridge like a package: fs or @scope/pkg",
+            "bridge",
         )
     return line
 
 
 async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Bridge:
-    """Run the cell; its public names become the exports. Raises `BridgeFailed`."""
+    """Runs the cell; its public names become the exports. Raises `BridgeFailed`."""
     filename = f"<bridge {name}>"
     padded = "\n" * first_line + code
     linecache.cache[filename] = (len(padded), None, padded.splitlines(True), filename)
@@ -85,7 +86,7 @@ async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Br
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """The names that import statements bind, wherever they stand."""
+    """The names that import statements bind, anywhere in the cell."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):

@@ -1,6 +1,6 @@
-"""A cell's text taken apart: line magics at its head, at most one cell magic, and the rest.
+"""Splits a cell's text: line magics at the top, at most one cell magic, and the rest.
 
-The magics' lines become empty ones in what runs, so that positions in errors are those of the cell.
+Magic lines are left empty in the source that runs, so that positions in errors match the cell.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAGIC = re.compile(r"(?P<mark>%%?)(?P<name>[A-Za-z_]\w*)?(?P<line>.*)", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Magic:
-    """One magic: its name, the rest of its line, and whether it owns the cell."""
+    """One magic: its name, the rest of its line, and whether it takes the whole cell."""
 
     name: str
     line: str
@@ -38,7 +38,7 @@ class Magic:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`source` is what is left to run, with an empty line for each magic; `head` counts them."""
+    """`source` is what remains to run; its first `head` lines, those of the magics, are empty."""
 
     line_magics: tuple[Magic, ...]
     cell_magic: Magic | None
@@ -56,7 +56,7 @@ class Cell:
 
 
 def parse_cell(text: str) -> Cell:
-    """Raises `OptionError` for a magic that does not exist, before anything ran."""
+    """Raises `OptionError` for a magic that does not exist, before anything runs."""
     lines = text.replace("\r\n", "\n").split("\n")
     line_magics: list[Magic] = []
     at = 0

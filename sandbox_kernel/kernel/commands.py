@@ -16,19 +16,21 @@ _RESETS = ("defaults", "bridges", "modules")
 
 
 def check(magic: Magic) -> None:
-    """Raise for a line that a magic cannot take, before any magic of the cell has run."""
+    """Raises if a magic cannot accept its line; called before any magic of the cell runs."""
     if magic.name == "defaults":
         parse_options(magic.line, "kernel")
     elif magic.name == "reset":
         for word in magic.line.split():
             if word not in _RESETS:
-                raise OptionError(f"%reset {word}; {suggestion(word, _RESETS)}", word)
+                raise OptionError(
+                    f"%reset cannot forget {word!r}; {suggestion(word, _RESETS)}", word
+                )
     elif magic.line and magic.name != "help":
-        raise OptionError(f"%{magic.name} takes nothing, but got {magic.line!r}", magic.name)
+        raise OptionError(f"%{magic.name} takes no arguments, but got {magic.line!r}", magic.name)
 
 
 def answer(magic: Magic, state: NotebookState) -> str:
-    """Do what the magic says; the text to show."""
+    """Runs the magic; returns the text to show."""
     return clean(_COMMANDS[magic.name](magic.line, state))
 
 
@@ -36,7 +38,7 @@ def _defaults(line: str, state: NotebookState) -> str:
     if not line:
         return describe(state.defaults) or "no defaults; %defaults OPTIONS sets them"
     defaults = parse_options(line, "kernel").over(state.defaults)
-    defaults.run_options(state.resolve)  # a source that does not exist is an error now
+    defaults.run_options(state.resolve)  # so that a source that does not exist is an error here
     state.defaults = defaults
     return describe(defaults)
 
@@ -76,10 +78,13 @@ def _bridges(_line: str, state: NotebookState) -> str:
 def _modules(_line: str, state: NotebookState) -> str:
     if not state.modules:
         return "no modules; a %%module ./PATH cell makes one"
-    return "\n".join(
-        f"{path}: {len(source.strip().splitlines())} lines"
-        for path, source in state.modules.items()
-    )
+    return "\n".join(describe_module(path, source) for path, source in state.modules.items())
+
+
+def describe_module(path: str, source: str) -> str:
+    """`./lib.ts: 12 lines`."""
+    count = len(source.strip().splitlines())
+    return f"{path}: {count} line{'' if count == 1 else 's'}"
 
 
 def _reset(line: str, state: NotebookState) -> str:

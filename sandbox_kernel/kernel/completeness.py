@@ -1,4 +1,4 @@
-"""Whether what was typed is a whole cell: `jupyter console` asks after each line."""
+"""Whether the text typed so far is a complete cell: `jupyter console` asks after each line."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _verdict(found: Scan, source: str) -> dict[str, Any]:
 
 
 def _indent(source: str, levels: int) -> str:
-    """Two spaces a level, or as deep as the last line already is."""
+    """Two spaces per level, or the last line's own indentation if that is deeper."""
     last = source.rstrip("\n").rsplit("\n", 1)[-1]
     present = last[: len(last) - len(last.lstrip())]
     return max("  " * levels, present, key=len) if not source.endswith("\n") else "  " * levels

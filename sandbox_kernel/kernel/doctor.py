@@ -1,4 +1,4 @@
-"""`%doctor`: what runs here, how it is isolated, its limits, and whether they hold."""
+"""`%doctor`: versions, isolation, limits, and whether they hold on this machine."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ def report() -> str:
         "versions.jupyter-client": version("jupyter-client"),
     }
     width = max(map(len, facts))
-    lines = [f"{name:<{width}}  {_told(name, value)}" for name, value in sorted(facts.items())]
-    return "\n".join([*lines, "", *_attempts()])
+    lines = [f"{name:<{width}}  {_spelled(name, value)}" for name, value in sorted(facts.items())]
+    return "\n".join([*lines, "", *_selftest_lines()])
 
 
-def _told(name: str, value: Any) -> str:
+def _spelled(name: str, value: Any) -> str:
     if name.endswith("_bytes"):
         return spell_size(value)
     return f"{value:,}" if type(value) is int else str(value)
 
 
-def _attempts() -> list[str]:
-    """The self-test's lines. It forks and attacks, so it does that in a process of its own."""
+def _selftest_lines() -> list[str]:
+    """The self-test forks processes and attacks them, so it gets a process of its own."""
     command = [sys.executable, "-P", "-m", "sandbox_kernel", "doctor", "--json"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return [f"the self-test has not ended within {_SECONDS} s"]
+        return [f"the self-test did not finish within {_SECONDS} s"]
     try:
         return report_lines([Check(**each) for each in json.loads(done.stdout)["checks"]])
-    except ValueError:  # not JSON: it died
+    except ValueError:  # not JSON, so it crashed
         return [f"the self-test could not run: {done.stderr.strip()[-500:]}"]
 
 

@@ -1,4 +1,4 @@
-"""What a cell's text makes happen: magics, bridges, modules, and the run."""
+"""Executes a cell's text: its magics, bridges, modules, and the run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from ..contract import CodeExecutionOptions
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
 from ..exports import check_crossing
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.options.grammar import CellOptions, parse_options
+from ..notebook.options.modules import check_module
 from ..notebook.show.clean import clean, clean_line
 from ..notebook.show.output import mimebundle, show, tree_metadata
 from ..notebook.show.table import records_table
@@ -26,7 +26,7 @@ from .running import RunningCell
 
 
 class CellFailed(Exception):
-    """The cell ends in an error that is to be shown like this."""
+    """The cell failed; `traceback` is how to show it."""
 
     def __init__(self, traceback: Traceback) -> None:
         super().__init__(traceback.message)
@@ -34,14 +34,14 @@ class CellFailed(Exception):
 
 
 class Executor:
-    """Executes one cell after the other of a notebook."""
+    """Executes the cells of a notebook, one after the other."""
 
     def __init__(self, state: NotebookState, guard: Guard) -> None:
         self._state = state
         self._guard = guard
 
     async def execute(self, text: str, running: RunningCell, number: int) -> None:
-        """Raises `CellFailed` or an error of ours; all output has been handed over otherwise."""
+        """Raises `CellFailed` or `SandboxError`; if it returns, all output has been handed over."""
         cell = parse_cell(text)
         for magic in cell.line_magics:
             commands.check(magic)
@@ -59,7 +59,7 @@ class Executor:
                 await self._run(cell.source, options, running, number)
 
     def close(self) -> None:
-        """End the engine's processes now rather than when the kernel's process ends."""
+        """Ends the engine's processes now rather than when the kernel's process ends."""
         if Engine.initialized():
             Engine.instance().close()
 
@@ -79,9 +79,9 @@ class Executor:
         running.say(clean(bridge.summary()))
 
     def _module(self, path: str, source: str, running: RunningCell) -> None:
-        CodeExecutionOptions.of(modules={path: source})
+        check_module("%%module", path, source)
         self._state.modules[path] = source
-        running.say(clean_line(f"{path}: {len(source.strip().splitlines())} lines"))
+        running.say(clean_line(commands.describe_module(path, source)))
 
     async def _run(
         self, source: str, options: CellOptions, running: RunningCell, number: int
@@ -106,12 +106,14 @@ class Executor:
 
 
 def _check_crossing(name: str, exports: Mapping[str, Any]) -> None:
-    """Refuse a bridge that no run could be given; the cell that made it is the place to say so."""
+    """Refuses a bridge that could not be lent to any run, in the cell that defines it."""
     try:
         check_crossing(exports, f"imports[{name!r}]")
     except SerializationError as error:
-        hint = "a name that starts with _ is not exported"
-        raise OptionError(f"%%bridge {name} exports what cannot cross: {error}; {hint}") from None
+        hint = "start the name with _ to keep it out of the exports"
+        raise OptionError(
+            f"%%bridge {name} exports a value that cannot cross: {error}; {hint}"
+        ) from None
 
 
 def _run_options_of(cell: Cell) -> CellOptions:

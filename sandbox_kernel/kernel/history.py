@@ -1,15 +1,15 @@
-"""The cells executed so far, for front ends that ask: `jupyter console` above all."""
+"""The cells executed so far, for front ends that ask for them, mainly `jupyter console`."""
 
 from __future__ import annotations
 
 import fnmatch
 from typing import Any
 
-_SESSION = 0  # the protocol's word for the life of a kernel; this one knows only its own
+_SESSION = 0  # the protocol's number for the lifetime of a kernel; 0 is the current one
 
 
 class History:
-    """Sources in order; nothing is kept beyond the kernel's life."""
+    """Sources in order, kept only as long as the kernel lives."""
 
     def __init__(self) -> None:
         self._cells: list[tuple[int, str]] = []
@@ -19,7 +19,7 @@ class History:
             self._cells.append((number, source))
 
     def answer(self, request: dict[str, Any]) -> list[tuple[int, int, Any]]:
-        """Entries as the messaging protocol wants them."""
+        """Entries in the form that the messaging protocol prescribes."""
         match request.get("hist_access_type"):
             case "range":
                 cells = self._range(request.get("start"), request.get("stop"))
@@ -35,7 +35,7 @@ class History:
         ]
 
     def _range(self, start: int | None, stop: int | None) -> list[tuple[int, str]]:
-        """Numbers from `start` up to `stop`, negative ones counted from the end."""
+        """Numbers from `start` up to `stop`, negative ones counting from the end."""
         first = self._from_end(start or 0)
         last = self._from_end(stop) if stop is not None else self._next()
         return [cell for cell in self._cells if first <= cell[0] < last]

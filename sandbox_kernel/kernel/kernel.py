@@ -1,8 +1,8 @@
-"""Jupyter requests in, runs, Jupyter messages out.
+"""The Jupyter kernel: requests become runs, and what runs say becomes Jupyter messages.
 
 Three threads matter. The main one has the shell channel and the runs: bridged functions are called
-there. The control thread takes interrupts and terminates runs directly, so that nothing the main
-one does can delay it. ipykernel's IOPub thread sends output, in the order it was handed over.
+there. The control thread takes interrupts and terminates runs directly, so that nothing on the
+main thread can delay it. ipykernel's IOPub thread sends output, in the order it was handed over.
 """
 
 # ipykernel has few annotations:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MEANWHILE = frozenset(
     (
         *("complete_request", "inspect_request", "is_complete_request", "history_request"),
-        *("kernel_info_request", "comm_info_request"),  # a page that is loaded again asks for these
+        *("kernel_info_request", "comm_info_request"),  # a reloaded page asks for these
     )
 )
 
@@ -51,7 +51,7 @@ class SandboxKernel(Kernel):
     implementation_version = __version__
     banner = (
         f"Sandbox kernel {__version__}: each cell is an ES module in a fresh sandbox.\n"
-        "%help shows what a cell can say."
+        "%help lists the magics and options."
     )
     language_info = {  # noqa: RUF012  # how kernels declare it
         "name": "typescript",
@@ -109,7 +109,7 @@ class SandboxKernel(Kernel):
             }
         except Exception as error:
             if not isinstance(error, CellFailed | SandboxError):
-                self.log.exception("a cell failed in the kernel's own code")
+                self.log.exception("a cell failed because of an error in the kernel itself")
             await cell.console.drain()
             return self._failed(cell, _traceback(error))
         finally:
@@ -139,7 +139,7 @@ class SandboxKernel(Kernel):
     # ---- interrupt, shutdown ----
 
     def interrupt(self) -> None:
-        """Terminate whatever runs; on the control thread, or in a signal handler."""
+        """Terminates every running cell. Called on the control thread or in a signal handler."""
         for cell in tuple(self._cells):
             cell.stop("interrupted")
 
@@ -163,7 +163,7 @@ class SandboxKernel(Kernel):
 
     @cached_property
     def assistant(self) -> Assistant:
-        """Loaded when it is first asked, so that the kernel starts faster."""
+        """Loaded on first use, so that the kernel starts faster."""
         from .assist import Assistant
 
         return Assistant(self.state)
@@ -187,7 +187,7 @@ class SandboxKernel(Kernel):
 
     @property
     def kernel_info(self) -> dict[str, Any]:
-        """ipykernel's own would announce its debugger and subshells, and import the debugger."""
+        """Overridden: ipykernel would announce a debugger and subshells, and import the debugger."""
         return {
             "protocol_version": kernel_protocol_version,
             "implementation": self.implementation,
@@ -205,11 +205,11 @@ class SandboxKernel(Kernel):
         self.comm_manager = comm.get_comm_manager()
         for kind in ("comm_open", "comm_msg", "comm_close"):
             self.shell_handlers[kind] = getattr(self.comm_manager, kind)
-        # ipywidgets registers this only where there is an IPython.
-        self.comm_manager.register_target("jupyter.widget.control", _tell_states)
+        # ipywidgets registers this only under IPython.
+        self.comm_manager.register_target("jupyter.widget.control", _send_states)
 
     async def shell_main(self, subshell_id: str | None, msg: Any) -> None:
-        """Answer help requests at once; everything else waits for the running cell, as ever."""
+        """Answers help requests at once; everything else waits for the running cell, as usual."""
         header = self._header(msg) if self._cells and subshell_id is None else None
         if header is None or header["msg_type"] not in _MEANWHILE:
             await super().shell_main(subshell_id, msg)
@@ -224,7 +224,7 @@ class SandboxKernel(Kernel):
         finally:
             self.set_parent(ident, parent, channel="shell")
         self._publish_status("idle", "shell", parent=request)
-        for cell in self._cells:  # front ends show the last status, whatever it answers
+        for cell in self._cells:  # front ends show the latest status, whichever request it is for
             self._publish_status("busy", "shell", parent=cell.parent)
 
     def _header(self, msg: Any) -> dict[str, Any] | None:
@@ -234,11 +234,11 @@ class SandboxKernel(Kernel):
             _, frames = self.session.feed_identities(msg, copy=False)
             return self.session.deserialize(frames, content=False, copy=False)["header"]  # type: ignore[no-any-return]  # as Jupyter's messages are
         except Exception:
-            return None  # no message; ipykernel logs it
+            return None  # not a valid message; ipykernel logs it
 
 
-def _tell_states(channel: Any, opened: dict[str, Any]) -> None:
-    """A page that was loaded again wants the state of every widget."""
+def _send_states(channel: Any, opened: dict[str, Any]) -> None:
+    """Sends a reloaded page the state of every widget."""
     # Slow to import, and a notebook may never show a view.
     from ipywidgets import Widget  # type: ignore[import-untyped]  # it has no types
 

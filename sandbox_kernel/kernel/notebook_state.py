@@ -17,14 +17,14 @@ from .bridge import Bridge
 
 @dataclass(slots=True)
 class NotebookState:
-    """A cell sees all of it."""
+    """Every cell sees all of it."""
 
     bridges: dict[str, Bridge] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
     defaults: CellOptions = field(default_factory=CellOptions)
 
     def effective(self, options: CellOptions) -> CellOptions:
-        """A cell's own options, laid over the defaults."""
+        """A cell's own options, with the defaults for those it does not give."""
         return options.over(self.defaults)
 
     def run_options(self, effective: CellOptions) -> dict[str, Any]:
@@ -43,8 +43,10 @@ class NotebookState:
             return self._module(source)
         value = self._bridge(source.name) if source.text is None else self._value(source.text)
         if source.kind == "import" and not isinstance(value, Mapping):
+            given = source.name if source.text is None else f"{source.name}={source.text}"
             raise OptionError(
-                f"--import {source.name}={source.text} must be an object of exports or a bridge",
+                f"--import {given} is neither a bridge nor a JSON object of exports;"
+                ' write it like --import cfg={"depth": 3}',
                 "import",
             )
         return value
@@ -54,15 +56,19 @@ class NotebookState:
             if source.name in self.modules:
                 return self.modules[source.name]
             raise OptionError(
-                f"--module {source.name} names no module of this notebook; "
-                f"%%module {source.name} declares one",
+                f"this notebook has no module {source.name}; "
+                f"declare it with %%module {source.name}, or write --module {source.name}=@FILE",
                 "module",
             )
         if source.text.startswith("@"):
             return _read(source.text[1:])
         value = self._value(source.text)
         if not isinstance(value, str):
-            raise OptionError(f"--module {source.name} must be source text, a string", "module")
+            raise OptionError(
+                f"--module {source.name}={source.text} is not source text;"
+                " write it as a JSON string or as @FILE",
+                "module",
+            )
         return value
 
     def _value(self, text: str) -> Any:
@@ -77,7 +83,7 @@ class NotebookState:
                 return parse_json(text.strip("'"))  # quoted as in a shell
             except ValueError:
                 hint = json.dumps(text.strip("'"))
-                raise OptionError(f"{text} is not JSON; a string is written {hint}") from None
+                raise OptionError(f"{text} is not JSON; write a string like {hint}") from None
         return self._bridge(text)
 
     def _bridge(self, name: str) -> Any:
@@ -89,13 +95,15 @@ class NotebookState:
             exports = self.bridges[owner].exports
             if member in exports:
                 return exports[member]
-            raise OptionError(f"{owner} has no {member}; {suggestion(member, exports)}")
+            raise OptionError(
+                f"the bridge {owner} does not export {member}; {suggestion(member, exports)}"
+            )
         known = suggestion(name, self.bridges) if self.bridges else "there are no bridges yet"
-        raise OptionError(f"{name} is neither JSON nor @file.json nor a bridge; {known}")
+        raise OptionError(f"{name} is not JSON, @file.json or the name of a bridge; {known}")
 
 
 def parse_json(text: str) -> Any:
-    """JSON as JavaScript reads it: a number is a number, however many digits it has."""
+    """JSON as JavaScript reads it: a whole number that is not safe becomes a float."""
     return json.loads(text, parse_int=_number)
 
 

@@ -15,13 +15,13 @@ from .console import Console, Stream, current_console
 
 T = TypeVar("T")
 Publish = Callable[[str, dict[str, Any]], None]
-"""Sends an IOPub message of this type and content under this cell, whatever else is going on."""
+"""Sends an IOPub message of this type and content, as output of this cell."""
 
 _STREAMS: dict[str, Stream] = {"warn": "stderr", "error": "stderr"}
 
 
 class RunningCell:
-    """Made when a cell starts, and gone when its reply is sent."""
+    """Lives from the start of a cell until its reply is sent."""
 
     def __init__(
         self, parent: dict[str, Any], publish: Publish, guard: Guard, silent: bool = False
@@ -37,7 +37,7 @@ class RunningCell:
         self._work: asyncio.Task[Any] | None = None
 
     def stop(self, reason: str) -> None:
-        """From any thread; the run is dead when this returns, and the loop learns of it at once."""
+        """Callable from any thread. When it returns, the run is dead and the loop has been told."""
         if self.stopped_by is not None:
             return
         self.stopped_by = reason
@@ -47,10 +47,10 @@ class RunningCell:
         if self._work is not None:
             self._loop.call_soon_threadsafe(self._work.cancel)
         self.cut()
-        self._guard.break_in()  # last, because in a signal handler it raises
+        self._guard.break_in()  # last, because it raises in a signal handler
 
     async def carry(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await Python of the author's that runs for this cell; stopping the cell cancels it."""
+        """Awaits the author's Python code for this cell; stopping the cell cancels it."""
         self._work = self._loop.create_task(work)
         if self.stopped_by is not None:
             self._work.cancel()
@@ -60,7 +60,7 @@ class RunningCell:
             self._work = None
 
     def follow(self, run: CellRun) -> None:
-        """From now on stopping the cell is stopping this run."""
+        """From now on, stopping the cell stops this run."""
         self._run = run
         if self.stopped_by is not None:
             run.stop(self.stopped_by)
@@ -68,11 +68,11 @@ class RunningCell:
     # ---- the output of its run ----
 
     def log(self, log: CodeExecutionLog) -> None:
-        """What the guest's console said."""
+        """A call of the guest's console."""
         self.console.write(_STREAMS.get(log.level, "stdout"), console_line(log))
 
     def report(self, value: Any) -> None:
-        """The view shows it."""
+        """Nothing to do: the view reads reports from the run itself."""
 
     def enter(self) -> None:
         """Output of Python code that runs from here on belongs to this cell."""
@@ -82,15 +82,15 @@ class RunningCell:
         self.console.cut()
 
     def _show(self, bundle: dict[str, Any], display_id: str, update: bool) -> None:
-        """A MIME bundle of the host's making, such as a widget."""
+        """Displays a MIME bundle that the host made, such as a widget."""
         kind = "update_display_data" if update else "display_data"
         transient = {"display_id": display_id}
         self.publish(kind, {"data": bundle, "metadata": {}, "transient": transient})
 
-    # ---- the kernel's own ----
+    # ---- the kernel's own output ----
 
     def say(self, text: str) -> None:
-        """What the kernel itself has to say, such as the answer to a magic."""
+        """Prints text of the kernel itself, such as the answer to a magic."""
         self.console.write("stdout", text if text.endswith("\n") else text + "\n")
 
     def fail(self, traceback: Traceback) -> None:

@@ -1,7 +1,7 @@
 """One cell as a run, the same in the kernel and in the magic.
 
-Text, options and what they name go in; what the run says goes to an `Output` while it lasts; its
-result, and the traceback if it failed, come out.
+A `CellRun` is given the text, the options and what they name. During the run, console calls and
+reports go to an `Output`. Afterwards there is a result, and a traceback if the run failed.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Output(Protocol):
         """A bridged function is about to be called: what it prints belongs to this cell."""
 
     def cut(self) -> None:
-        """The run was stopped: nobody waits for output that is not sent yet. From any thread."""
+        """The run was stopped: do not wait for output that is not sent yet. From any thread."""
 
 
 class CellRun:
-    """Made with all that the run needs; started once, finished with its result."""
+    """Made with everything that the run needs, started once, and finished with its result."""
 
     def __init__(
         self,
@@ -80,13 +80,13 @@ class CellRun:
         self._stopped_by: str | None = None
 
     def _guarded(self, given: dict[str, Any]) -> dict[str, Any]:
-        """The bridged functions, such that an interrupt reaches into them should they block."""
+        """The bridged functions, wrapped so that an interrupt reaches them if they block."""
         around: Callable[..., Any] = partial(guarded, guard=self._guard, enter=self._output.enter)
         imports = {name: bind(exports, around) for name, exports in given["imports"].items()}
         return {"imports": imports, "globals": bind(given["globals"], around)}
 
     def start(self) -> CodeExecution:
-        """Begin, on the loop of the calling thread if it has one. Raises for what `run_cell` refuses."""
+        """Starts the run, on the calling thread's loop if there is one. Raises what `run_cell` raises."""
         self._run = run = run_cell(
             self._source,
             demand_export=self.options.fn is not None,
@@ -104,7 +104,7 @@ class CellRun:
         return run
 
     async def run(self) -> CodeExecutionResult:
-        """Begin, and wait for the result; cancelling that stops the run."""
+        """Starts the run and waits for its result; cancelling the wait stops the run."""
         try:
             return await self.start()
         except asyncio.CancelledError:
@@ -112,21 +112,21 @@ class CellRun:
             raise
 
     def stop(self, reason: str) -> None:
-        """From any thread or signal handler; only the first reason counts."""
+        """Callable from any thread or signal handler; only the first reason counts."""
         if self._stopped_by is not None:
             return
         self._stopped_by = reason
         if self._run is not None:
             self._run.terminate(reason)
         self._output.cut()
-        self._guard.break_in()  # last, because in a signal handler it raises
+        self._guard.break_in()  # last, because it raises in a signal handler
 
     def interruptible(self) -> AbstractContextManager[None]:
-        """For a while, SIGINT stops the run instead of raising in whatever the loop is at."""
+        """Inside it, SIGINT stops the run instead of raising in whatever the loop is executing."""
         return self._guard.installed()
 
     def finish(self, result: CodeExecutionResult) -> Traceback | None:
-        """Show the end of it; the traceback if it failed."""
+        """Completes the view; returns the traceback if the run failed."""
         if self._deadline is not None:
             self._deadline.cancel()
         if self._view is not None:
@@ -135,5 +135,5 @@ class CellRun:
 
 
 def _filename(number: int, options: CellOptions) -> str:
-    """By the number beside the cell, as it is in stack traces."""
+    """The name in stack traces, with the number that stands beside the cell."""
     return f"cell-{number}.{'js' if options.language == 'javascript' else 'ts'}"

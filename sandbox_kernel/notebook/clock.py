@@ -1,7 +1,7 @@
-"""Calls that come later, whatever the notebook's loop is doing: a bridge may block it.
+"""Delayed calls that do not depend on the notebook's loop, which a bridge may block.
 
-One thread for all of them, started with the first, since most cells are over in milliseconds and
-a thread for each would take as long as they do.
+One thread makes all of them; the first call starts it. Most cells end within milliseconds, and a
+thread for each would take as long as the cell does.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _log = logging.getLogger(__name__)
 
 
 class Alarm:
-    """A call that is due at a time; cancelled, it is not made."""
+    """A call that is made when it is due, unless it is cancelled before."""
 
     def __init__(self, seconds: float, call: Callable[[], object]) -> None:
         self.due = time.monotonic() + seconds
         self.call: Callable[[], object] | None = call
 
     def cancel(self) -> None:
-        """From any thread. A call that has begun goes on."""
+        """Callable from any thread. A call that has begun continues."""
         self.call = None
 
 
@@ -36,14 +36,14 @@ class Clock:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, without alarms; a forked process has none of its parent's threads."""
+        """Starts over without alarms: a forked process does not have its parent's threads."""
         self._alarms: list[tuple[float, int, Alarm]] = []
         self._order = count()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
     def after(self, seconds: float, call: Callable[[], object]) -> Alarm:
-        """Make this call in so many seconds. It must be short: other alarms wait for it."""
+        """Makes `call` after `seconds`. It must be short: other alarms wait for it."""
         alarm = Alarm(seconds, call)
         with self._changed:
             heapq.heappush(self._alarms, (alarm.due, next(self._order), alarm))
@@ -61,7 +61,7 @@ class Clock:
                 if call is not None:
                     call()
             except Exception:  # the other alarms are still wanted
-                _log.exception("a call that was due failed")
+                _log.exception("a delayed call failed")
 
     def _next(self) -> Alarm:
         """Sleeps until an alarm is due."""

@@ -1,4 +1,4 @@
-"""Breaking into Python code of the notebook's author that holds the main thread.
+"""Interrupts Python code of the notebook's author that blocks the main thread.
 
 A run is terminated from the control thread, whatever it does. But a bridge that blocks (a long
 `time.sleep`) keeps the loop from noticing, so the interrupt must reach into it, as Ctrl-C would.
@@ -20,23 +20,23 @@ T = TypeVar("T")
 
 
 class Interrupted(Exception):
-    """Author's Python code was interrupted, or tried to end the kernel."""
+    """The author's Python code was interrupted, or tried to exit."""
 
 
 class Guard:
-    """Knows when author's code is on the main thread, and interrupts it only then."""
+    """Knows when the author's code runs on the main thread, and interrupts it only then."""
 
     def __init__(self, on_signal: Callable[[], None]) -> None:
         self._inside = False
         self._on_signal = on_signal
 
     def install(self) -> None:
-        """Take SIGINT from now on: some front ends signal the kernel instead of sending a message."""
+        """Handles SIGINT from now on: some front ends send the signal instead of a message."""
         signal.signal(signal.SIGINT, self._handle)
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """For a while, in a process that is somebody else's; only its main thread gets signals."""
+        """Handles SIGINT inside the block only; on other threads than the main one, does nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -48,7 +48,7 @@ class Guard:
             signal.signal(signal.SIGINT, before)
 
     def break_in(self) -> None:
-        """From any thread: interrupt author's code, if any is running."""
+        """Callable from any thread: interrupts the author's code, if it is running."""
         main = threading.main_thread().ident
         if self._inside and main is not None:
             signal.pthread_kill(main, signal.SIGINT)
@@ -60,19 +60,18 @@ class Guard:
             raise KeyboardInterrupt
 
     def call(self, function: Callable[..., T], *args: Any) -> T:
-        """Call author's code; an interrupt comes out as `Interrupted`."""
+        """Calls the author's code; an interrupt is raised as `Interrupted`."""
         if threading.current_thread() is not threading.main_thread():
             return function(*args)
-        # Python runs signal handlers between bytecodes of this very thread: once the mark is
-        # cleared none is raised, and until then it is raised inside this try.
+        # Python runs signal handlers on this thread, between bytecodes. Once the mark is cleared,
+        # no KeyboardInterrupt is raised; until then, it is raised inside this try.
         try:
             return self._marked(function, args)
         except KeyboardInterrupt as interrupt:
             raise Interrupted("interrupted").with_traceback(interrupt.__traceback__) from None
         except SystemExit as leaving:
-            raise Interrupted("a bridge cannot exit").with_traceback(
-                leaving.__traceback__
-            ) from None
+            message = "a bridge raised SystemExit, but it cannot end this process"
+            raise Interrupted(message).with_traceback(leaving.__traceback__) from None
 
     def _marked(self, function: Callable[..., T], args: tuple[Any, ...]) -> T:
         before = self._inside
@@ -83,7 +82,7 @@ class Guard:
             self._inside = before
 
     async def drive(self, awaitable: Awaitable[T]) -> T:
-        """Await author's code, guarded at each step it takes."""
+        """Awaits the author's code, and guards each of its steps."""
         return await _Guarded(self, awaitable)
 
 
@@ -112,7 +111,7 @@ class _Guarded(Awaitable[T]):
 
 
 def _advance(steps: Any, value: Any) -> Any:
-    """An iterator without `send` takes no value either."""
+    """Sends only if there is a value: a plain iterator has no `send`."""
     return next(steps) if value is None else steps.send(value)
 
 

@@ -133,9 +133,10 @@ def test_a_module_is_there_for_later_cells(kernel: Client) -> None:
     done = kernel.run("%%module ./lib/math.ts\nexport const add = (a: number, b: number) => a + b")
     assert done.status == "ok"
     assert kernel.value("import { add } from './lib/math.ts'; add(1, 2)") == "3"
-    assert "./lib/math.ts: 1 lines" in kernel.run("%modules").stdout
+    assert kernel.run("%modules").stdout == "./lib/math.ts: 1 line\n"
     done = kernel.run("%%module math\nexport {}")
     assert done.status == "error"
+    assert "%%module math is not a relative path; write %%module ./math.ts" in done.traceback
 
 
 def test_an_error_in_a_module_quotes_the_module(kernel: Client) -> None:

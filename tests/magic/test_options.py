@@ -76,7 +76,7 @@ def test_runmodule_keeps_a_module_for_later_cells(notebook: Client) -> None:
     cell = "%%runcode\nimport { kept } from './kept.ts';\nkept"
     assert notebook.run(cell).check().text == "'yes'"
     refused = notebook.run("%%runmodule kept.ts\nexport const kept = 1;")
-    assert "no relative specifier" in refused.traceback
+    assert "kept.ts is not a relative path; write %%runmodule ./kept.ts" in refused.traceback
 
 
 def test_language_javascript_takes_no_types(notebook: Client) -> None:

@@ -71,7 +71,7 @@ def test_a_link_error_names_what_could_be_imported(notebook: Client) -> None:
         ("--memory lots", "64MiB"),
         ("--global rwos", "rows"),
         ("--global @x", "--global @x=EXPRESSION"),
-        ("--module ./a.ts=rows", "source text"),
+        ("--module ./a.ts=rows", "must be a string of source text, not list"),
         ("--module ./a.ts", "%%runmodule"),
         ("--into 1x", "Python name"),
         ("--args {}", "JSON array"),
@@ -88,8 +88,11 @@ def test_a_wrong_line_is_named_and_nothing_runs(notebook: Client, line: str, nam
     assert outcome.stdout == ""
 
 
-def test_it_is_no_line_magic(notebook: Client) -> None:
-    assert "begin one with %%runcode" in notebook.run("%runcode --fn x").traceback
+def test_it_is_not_a_line_magic(notebook: Client) -> None:
+    assert (
+        "%runcode is not a line magic; start a cell with %%runcode"
+        in notebook.run("%runcode --fn x").traceback
+    )
 
 
 def test_a_value_that_cannot_cross_is_named_by_its_path(notebook: Client) -> None:

@@ -1,4 +1,4 @@
-"""Completion in a cell's code: specifiers, exports, members, names. It runs nothing of the cell."""
+"""Completion in a cell's code: specifiers, exports, members, names. None of the cell is run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from .scope import Scope
 
 _WORD_END = re.compile(r"[\w$]*\Z")
 _WORD_START = re.compile(r"[\w$]*")
-_SHOWN = frozenset(("export", "default", "import", "function", "return", "await", "async", "const"))
+_COMMON_KEYWORDS = frozenset(
+    ("export", "default", "import", "function", "return", "await", "async", "const")
+)
 
 
 def code_matches(
     code: str, cursor: int, scope: Scope, intrinsics: Mapping[str, Intrinsic]
 ) -> tuple[int, Iterable[str]]:
-    """Where the word at the cursor begins, and what may stand there."""
+    """Where the word at the cursor begins, and its completions."""
     blanked = blank_magics(code)
     before = scan(blanked[:cursor])
     if before.open_text is not None:
@@ -34,7 +36,7 @@ def code_matches(
     tokens = [token for token in before.tokens if token.end <= start]
     if tokens and tokens[-1].text in (".", "?."):
         return start, things.members_before(tokens)
-    keywords = KEYWORDS if code[start:cursor] else _SHOWN
+    keywords = KEYWORDS if code[start:cursor] else _COMMON_KEYWORDS
     return start, sorted([*things.candidates(), *keywords], key=str.lower)
 
 
@@ -55,7 +57,7 @@ def word_after(code: str, cursor: int) -> str:
 
 
 def blank_magics(code: str) -> str:
-    """The code with its magic lines as spaces, so that positions stay."""
+    """The code with spaces in place of magic lines, so that positions stay the same."""
     lines = code.split("\n")
     for at, line in enumerate(lines):
         if line.startswith("%"):
@@ -66,7 +68,7 @@ def blank_magics(code: str) -> str:
 
 
 def _specifier_matches(before: Scan, scope: Scope) -> tuple[int, Iterable[str]]:
-    """Inside a string that names a module: after `from`, `import` or `import(`."""
+    """Specifiers, in a string that names a module: after `from`, `import` or `import(`."""
     text = before.open_text
     assert text is not None
     last = [token.text for token in before.tokens[-2:]]
@@ -77,7 +79,7 @@ def _specifier_matches(before: Scan, scope: Scope) -> tuple[int, Iterable[str]]:
 
 
 def _braced_import(before: Scan, whole: Scan, cursor: int) -> str | None:
-    """The specifier of the `import { … }` that the cursor is in, empty if it is not there yet."""
+    """The specifier of the `import { … }` that the cursor is in, empty if it is not written yet."""
     words = [token.text for token in before.tokens]
     if "{" not in words or before.brackets[-1:] != ["{"]:
         return None

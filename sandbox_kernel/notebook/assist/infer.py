@@ -1,4 +1,4 @@
-"""What a name in a cell stands for, as far as its text and its options tell."""
+"""What a name in a cell stands for, as far as the cell's text and options tell."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something a name stands for; the more is known, the more of its fields are set."""
+    """What a name stands for; fields that are not known have their defaults."""
 
     origin: str  # bridged, global, built-in, module, local
     class_name: str = ""  # the intrinsic whose prototype it has
@@ -46,7 +46,7 @@ class Inference:
         self._declared = names.declared(whole)
 
     def candidates(self) -> list[str]:
-        """Everything that may begin an expression."""
+        """Every name that can start an expression."""
         return [*self._declared, *self._scope.globals, *self._intrinsics, "console", "report"]
 
     def members_before(self, tokens: Sequence[Token]) -> Iterable[str]:
@@ -122,7 +122,7 @@ class Inference:
         )
 
     def _local(self, name: str) -> Thing | None:
-        """From the first place that declares it with something to go by."""
+        """From the first declaration of it that tells a class."""
         for at, token in enumerate(self._tokens):
             if token.text != name or token.kind != "name" or at == 0:
                 continue
@@ -134,7 +134,7 @@ class Inference:
         return None
 
     def _class_from(self, at: int) -> str:
-        """The class told by `: Type` or `= value` behind a declared name."""
+        """The class given by `: Type` or `= value` after a declared name."""
         tokens = self._tokens[at : at + 4]
         words = [token.text for token in tokens] + [""] * 4
         if words[0] == ":":

@@ -1,4 +1,4 @@
-"""What every realm has, asked of a realm: the intrinsics and their members, for completion."""
+"""The intrinsics of every realm and their members, listed by a realm itself, for completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a cell or module has: imported, exported, declared; read off its tokens."""
+"""The names that a cell or module imports, exports and declares, read from its tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DECLARING = frozenset(("const", "let", "var", "function", "class", "enum", "nam
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A name bound by an import: `export` is `default`, `*` for the namespace, or its own name."""
+    """A name bound by an import: `export` is `default`, `*` for the namespace, or a name."""
 
     name: str
     specifier: str
@@ -20,7 +20,7 @@ class Imported:
 
 
 def declared(found: Scan) -> list[str]:
-    """Every name that stands on its own in the text, in order of appearance."""
+    """Every name in the text that does not follow a dot, in order of appearance."""
     names: dict[str, None] = {}
     before = ""
     for token in found.tokens:
@@ -43,7 +43,7 @@ def imports(found: Scan) -> list[Imported]:
 
 
 def _clause(tokens: Sequence[Token], at: int) -> tuple[list[Token], str | None]:
-    """The tokens between `import` and `from`, and the specifier behind it."""
+    """The tokens between `import` and `from`, and the specifier after that."""
     clause: list[Token] = []
     for token in tokens[at : at + 200]:
         if token.kind == "string":

@@ -1,7 +1,7 @@
 """A light scanner of JavaScript and TypeScript, for help while typing.
 
-In plain Python on purpose: the parsers are C code and stay beyond the wall, where a cell's text is
-parsed for real. This one only tells words, strings and brackets apart, in one pass.
+In plain Python on purpose: the real parsers are C code, which reads a cell's text only inside a
+worker. This one only tells words, strings and brackets apart, in one pass.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 )
 _STRING_END = {mark: re.compile(rf"(?:[^\\\n{mark}]|\\.|\\\n)*", re.DOTALL) for mark in "'\""}
 _REGEX = re.compile(r"/(?:[^\\/\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-_MAX_REGEX = 500  # characters; each slash that begins none would read on to the end
+_MAX_REGEX = 500  # characters; a slash that starts no regex must not cost a search of all the text
 _TEMPLATE_PART = re.compile(r"(?:[^\\`$]|\\.|\$(?!\{))*", re.DOTALL)
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _BEFORE_VALUE = frozenset(
@@ -77,7 +77,7 @@ class Scan:
 
 
 def scan(text: str) -> Scan:
-    """Read it all; what cannot be is noted in `problem`, and reading goes on."""
+    """Scans all of it; the first mistake is noted in `problem`, and scanning continues."""
     return _Scanner(text).run()
 
 
@@ -131,13 +131,13 @@ class _Scanner:
         if end >= len(self._text):
             self._leave_open("string", self._at)
         elif self._text[end] != mark:
-            self._scan.problem = self._scan.problem or "a string that its line does not end"
+            self._scan.problem = self._scan.problem or "a string is not closed on its line"
             self._at = end
         else:
             self._add("string", self._text[self._at : end + 1])
 
     def _template(self, start: int) -> None:
-        """From behind a backtick, or behind the `}` of a substitution, to what ends the part."""
+        """From after a backtick, or after the `}` of a substitution, to the end of that part."""
         match = _TEMPLATE_PART.match(self._text, self._at)
         end = match.end() if match else self._at
         if end >= len(self._text):
@@ -172,11 +172,11 @@ class _Scanner:
         if brackets and brackets[-1] == _PAIRS[text]:
             brackets.pop()
         else:
-            self._scan.problem = self._scan.problem or f"a {text} without its {_PAIRS[text]}"
+            self._scan.problem = self._scan.problem or f"{text} has no matching {_PAIRS[text]}"
         self._add("punctuator", text)
 
     def _value_may_follow(self) -> bool:
-        """Whether a slash here begins a regular expression rather than divides."""
+        """Whether a slash here starts a regular expression rather than a division."""
         if not self._scan.tokens:
             return True
         last = self._scan.tokens[-1]

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Exports by specifier, module texts by path, and values or whatever is known of them by name."""
+    """Exports by specifier, module texts by path, and values (or what is known of them) by name."""
 
     imports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)

@@ -28,7 +28,7 @@ class Option:
     value: str | None
     help: str
     repeatable: bool = False
-    choices: tuple[str, ...] = ()  # to complete; not a limit
+    choices: tuple[str, ...] = ()  # offered by completion; other values are allowed
     face: Face | None = None  # None: both
 
 
@@ -42,9 +42,9 @@ OPTIONS = (
            choices=("typescript", "javascript")),
     Option("memory", "SIZE", "heap limit, such as 64MiB", choices=("16MiB", "64MiB", "256MiB")),
     Option("filename", "NAME", "the name in stack traces; relative imports resolve from it"),
-    Option("deadline", "TIME", "terminate the run after so long, such as 2s or 500ms",
+    Option("deadline", "TIME", "terminate the run after 2s, 500ms or 1m; a bare number is seconds",
            choices=("500ms", "2s", "30s")),
-    Option("no-widget", None, "no live view, whatever the run reports"),
+    Option("no-widget", None, "show no live view, even if the run reports"),
     Option("into", "NAME", "keep the CodeExecutionResult in this variable", face="magic"),
     Option("background", None, "return at once; --into names the live handle", face="magic"),
     Option("raw", None, "display nothing", face="magic"),
@@ -62,7 +62,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A time budget; `text` is how the author wrote it, which is how the reason reads."""
+    """A time budget; `text` is how the author wrote it, and the reason quotes it."""
 
     seconds: float
     text: str
@@ -74,7 +74,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class CellOptions:
-    """A parsed line. None means not given, so that a cell's options can lie over the defaults."""
+    """A parsed line. None means not given, so that defaults can fill the gap."""
 
     fn: str | None = None
     args: tuple[Any, ...] | None = None
@@ -92,11 +92,11 @@ class CellOptions:
 
     @property
     def shows_reports(self) -> bool:
-        """Whether reports are to be seen while the run goes on, as a view or as text."""
+        """Whether reports are shown during the run, in a view or as text."""
         return not (self.no_widget or self.raw)
 
     def over(self, defaults: CellOptions) -> CellOptions:
-        """These options, with the defaults where they say nothing; named sources add up."""
+        """These options, with the defaults for those not given; sources of both are kept."""
         merged: dict[str, Any] = {}
         for each in fields(self):
             mine, theirs = getattr(self, each.name), getattr(defaults, each.name)
@@ -122,7 +122,7 @@ class CellOptions:
 
 
 def parse_options(line: str, face: Face) -> CellOptions:
-    """The options in a magic's line; `OptionError` names what is wrong, and nothing ran."""
+    """The options in a magic's line; `OptionError` says what is wrong with it."""
     options = CellOptions()
     seen: set[str] = set()
     words = iter(word.text for word in words_of(line))
@@ -146,7 +146,7 @@ def _option_of(text: str, words: Iterable[str], face: Face) -> tuple[Option, str
     option = find_option(name, face)
     if option.value is None:
         if equals:
-            raise OptionError(f"--{name} takes no value", name)
+            raise OptionError(f"--{name} takes no value; write just --{name}", name)
         return option, ""
     if not equals:
         value = next(iter(words), "")
@@ -156,12 +156,12 @@ def _option_of(text: str, words: Iterable[str], face: Face) -> tuple[Option, str
 
 
 def find_option(name: str, face: Face) -> Option:
-    """The option of that name, or an error with the nearest one that this face knows."""
+    """The option of that name, or an error that suggests the nearest one of this face."""
     known = {option.name: option for option in known_options(face)}
     if name in known:
         return known[name]
     if any(option.name == name for option in OPTIONS):
-        raise OptionError(f"--{name} belongs to the IPython magic %%runcode, not here", name)
+        raise OptionError(f"--{name} is for the IPython magic %%runcode, not for this kernel", name)
     raise OptionError(f"unknown option --{name}; {suggestion(name, known, '--')}", name)
 
 
@@ -176,7 +176,7 @@ def _read_args(options: CellOptions, text: str) -> CellOptions:
     except ValueError as error:
         raise OptionError(f"--args {text} is not JSON: {error}", "args") from None
     if not isinstance(args, list):
-        raise OptionError(f"--args must be a JSON array, such as [{text}]", "args")
+        raise OptionError(f"--args {text} is not a JSON array; write --args [{text}]", "args")
     return replace(options, args=tuple(args))
 
 
@@ -184,7 +184,8 @@ def _read_source(into: str, kind: Kind) -> Callable[[CellOptions, str], CellOpti
     def read(options: CellOptions, text: str) -> CellOptions:
         name, equals, source = text.partition("=")
         if not name or (equals and not source.strip()):
-            raise OptionError(f"--{kind} {text} lacks {'a source' if name else 'a name'}", kind)
+            missing = "source" if name else "name"
+            raise OptionError(f"--{kind} {text} has no {missing}; write NAME=SOURCE", kind)
         kept: Mapping[str, Source] = getattr(options, into)
         if name in kept:
             raise OptionError(f"--{kind} {name} was given twice", kind)
@@ -207,14 +208,15 @@ def _read_memory(options: CellOptions, text: str) -> CellOptions:
     unit = (1000 if decimal else 1024) ** " kmg".index(match[2].lower() or " ")
     size = int(float(match[1]) * unit)
     if size <= 0:
-        raise OptionError(f"--memory {text} leaves no memory at all", "memory")
+        raise OptionError(f"--memory {text} is zero; write a size like 64MiB", "memory")
     return replace(options, memory=size)
 
 
 def _read_deadline(options: CellOptions, text: str) -> CellOptions:
     match = _TIME.fullmatch(text)
     if not match or float(match[1]) == 0:
-        raise OptionError(f"--deadline {text} is not a time; write it like 2s or 500ms", "deadline")
+        wrong = "is zero; write a time" if match else "is not a time; write it"
+        raise OptionError(f"--deadline {text} {wrong} like 2s or 500ms", "deadline")
     seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()]
     return replace(options, deadline=Deadline(seconds, text if match[2] else f"{text}s"))
 
@@ -236,7 +238,9 @@ def _read_language(options: CellOptions, text: str) -> CellOptions:
 
 def _read_into(options: CellOptions, text: str) -> CellOptions:
     if not text.isidentifier():
-        raise OptionError(f"--into {text} is not a Python name", "into")
+        raise OptionError(
+            f"--into {text} is not a Python name; write it like --into answer", "into"
+        )
     return replace(options, into=text)
 
 

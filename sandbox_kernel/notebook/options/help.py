@@ -1,4 +1,4 @@
-"""Help on the option grammar: the text of it, and completion of a line being typed."""
+"""Help with the options: a list of them, and completion of a line being typed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def options_help(face: Face) -> str:
 def complete_options(
     line: str, face: Face, names: Callable[[Option, str], list[str]]
 ) -> tuple[int, list[str]]:
-    """Where the word under the cursor starts in `line`, which ends at it, and what may stand there.
+    """Where the last word of `line` starts, and its completions; `line` ends at the cursor.
 
-    `names(option, typed)` gives the values that the face itself knows of, such as its bridges.
+    `names(option, typed)` gives the values that only the face knows, such as its bridges.
     """
     words, _ = split_words(line)
     typing = words.pop() if words and words[-1].end == len(line) else None

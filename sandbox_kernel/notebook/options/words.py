@@ -1,7 +1,7 @@
-"""A magic's line cut into words, with what JSON and Python need left whole.
+"""Splits a magic's line into words, and keeps JSON and Python expressions whole.
 
 A word ends at a space outside quotes and brackets, so `--args [1, "a b"]` is two words. Quotes and
-brackets belong to the value; only quotes around a whole word are taken off, as a shell would.
+brackets belong to the value; only quotes around a whole word are removed, as in a shell.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _OPENING = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word as it stands in the line, and where it starts."""
+    """One word as written in the line, and where it starts."""
 
     text: str
     start: int
@@ -26,7 +26,7 @@ class Word:
 
 
 def words_of(line: str) -> list[Word]:
-    """All words; an open quote or bracket is an error that shows where it was opened."""
+    """The words; a quote or bracket that is never closed is an error that shows it."""
     words, problem = split_words(line)
     if problem:
         raise OptionError(problem)
@@ -34,7 +34,7 @@ def words_of(line: str) -> list[Word]:
 
 
 def split_words(line: str) -> tuple[list[Word], str | None]:
-    """As far as it goes, which completion needs, and what is left open if anything."""
+    """The words, and an error text if the last one has an open quote or bracket."""
     words: list[Word] = []
     at = 0
     while at < len(line):
@@ -84,7 +84,7 @@ def _closing_quote(line: str, at: int) -> int:
 
 
 def unquoted(text: str) -> str:
-    """Without the quotes, if one pair surrounds the whole."""
+    """The text without its quotes, if one pair encloses all of it."""
     if len(text) >= 2 and text[0] in "\"'" and _closing_quote(text, 0) == len(text) - 1:
         return text[1:-1].replace("\\" + text[0], text[0])
     return text

@@ -195,15 +195,22 @@ def test_modules_come_from_strings_files_and_the_notebook(state: NotebookState) 
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        (Source("global", "g", "nope"), "nor a bridge; known: fs"),
+        (
+            Source("global", "g", "nope"),
+            "nope is not JSON, @file.json or the name of a bridge; known: fs",
+        ),
         (Source("global", "g", "f"), "did you mean fs?"),
-        (Source("global", "g", "fs.reed"), "did you mean read?"),
+        (
+            Source("global", "g", "fs.reed"),
+            "the bridge fs does not export reed; did you mean read?",
+        ),
         (Source("global", "g", "@none.json"), "cannot read @none.json: No such file"),
         (Source("global", "g", "@m.ts"), "is not JSON"),
-        (Source("global", "g", "'x'"), 'a string is written "x"'),
-        (Source("import", "i", "[1]"), "must be an object of exports"),
-        (Source("module", "./x.ts", "1"), "must be source text"),
-        (Source("module", "./x.ts", None), "%%module ./x.ts declares one"),
+        (Source("global", "g", "'x'"), 'write a string like "x"'),
+        (Source("import", "i", "[1]"), "i=[1] is neither a bridge nor a JSON object of exports"),
+        (Source("import", "fs.read", None), "--import fs.read is neither a bridge nor"),
+        (Source("module", "./x.ts", "1"), "--module ./x.ts=1 is not source text"),
+        (Source("module", "./x.ts", None), "declare it with %%module ./x.ts"),
     ],
 )
 def test_a_source_that_means_nothing_says_why(
