@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -149,11 +149,11 @@ def _known(key: object) -> str:
     name = _CONTRACT_NAMES.get(str(key), str(key))
     if name in _CHECKS:
         return name
-    raise OptionError(_unknown("option", str(key), [*_CHECKS, *_CONTRACT_NAMES]), str(key))
+    raise OptionError(_unknown("option", str(key), list(_CHECKS), _CONTRACT_NAMES), str(key))
 
 
-def _unknown(what: str, key: str, known: Sequence[str]) -> str:
-    close = nearest(key, known)
+def _unknown(what: str, key: str, known: Sequence[str], aliases: Iterable[str] = ()) -> str:
+    close = nearest(key, [*known, *aliases])
     hint = f"did you mean {close!r}?" if close else f"known: {', '.join(known)}"
     return f"unknown {what} {key!r}; {hint}"
 

@@ -18,6 +18,10 @@ Value = Callable[..., Any]
     [
         ({"memoryLimitBytse": 1}, "did you mean 'memoryLimitBytes'"),
         ({"timeout": 5}, "unknown option 'timeout'"),
+        (
+            {"zzz": 5},
+            "known: execute, imports, modules, globals, language, memory_limit_bytes, file",
+        ),
         ({"imports": {"./fs": {}}}, "'./fs' is not a bare specifier"),
         ({"imports": {"https://x/y.js": {}}}, "is not a bare specifier"),
         ({"imports": {"fs": 5}}, "must be a mapping"),
