@@ -15,7 +15,7 @@ from sandbox_kernel.notebook.cellrun import CellRun
 
 from .cell_error import refusal
 
-_left: set[asyncio.Task[None]] = set()  # keeps them alive: the loop has only weak references
+_unfinished: set[asyncio.Task[None]] = set()  # keeps them alive: the loop has only weak references
 
 
 def on_this_loop(cell: CellRun) -> CodeExecution:
@@ -25,8 +25,8 @@ def on_this_loop(cell: CellRun) -> CodeExecution:
     except SandboxError as error:
         raise refusal(error) from None
     task = asyncio.get_running_loop().create_task(_finish_later(cell, run))
-    _left.add(task)
-    task.add_done_callback(_left.discard)
+    _unfinished.add(task)
+    task.add_done_callback(_unfinished.discard)
     return run
 
 

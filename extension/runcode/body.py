@@ -16,7 +16,7 @@ from IPython.core.completer import SimpleCompletion, context_matcher
 
 from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.exports import names_of
-from sandbox_kernel.notebook.assist.completion import code_matches, fitting
+from sandbox_kernel.notebook.assist.completion import code_matches, with_prefix
 from sandbox_kernel.notebook.assist.intrinsics import Intrinsic, Intrinsics
 from sandbox_kernel.notebook.assist.scan import KEYWORDS
 from sandbox_kernel.notebook.assist.scope import Scope
@@ -46,7 +46,7 @@ def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callabl
         return {
             "completions": [
                 SimpleCompletion(match, type="keyword" if match in KEYWORDS else "name")
-                for match in fitting(matches, typed)
+                for match in with_prefix(matches, typed)
             ],
             "matched_fragment": typed,
             "ordered": True,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import SandboxError
 from ..notebook.assist import names
-from ..notebook.assist.completion import blank_magics, code_matches, fitting, word_after
+from ..notebook.assist.completion import blank_magics, code_matches, with_prefix, word_after
 from ..notebook.assist.infer import Inference, Thing
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.assist.scan import scan
@@ -42,7 +42,7 @@ class Assistant:
         start, matches = await self._matches(code, cursor)
         typed = code[start:cursor]
         end = cursor + len(word_after(code, cursor)) if typed else cursor
-        return {"matches": fitting(matches, typed), "cursor_start": start, "cursor_end": end}
+        return {"matches": with_prefix(matches, typed), "cursor_start": start, "cursor_end": end}
 
     async def _matches(self, code: str, cursor: int) -> tuple[int, Iterable[str]]:
         line_start = code.rfind("\n", 0, cursor) + 1

@@ -65,7 +65,9 @@ class Executor:
 
     async def _bridge(self, name: str, cell: Cell, running: RunningCell) -> None:
         try:
-            bridge = await running.carry(load_bridge(name, cell.body, cell.head, self._guard))
+            bridge = await running.await_python(
+                load_bridge(name, cell.body, cell.head, self._guard)
+            )
         except (BridgeFailed, asyncio.CancelledError) as failed:
             if running.stopped_by is not None:
                 raise CellFailed(_terminated(running.stopped_by)) from None

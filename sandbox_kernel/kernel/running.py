@@ -49,7 +49,7 @@ class RunningCell:
         self.cut()
         self._guard.break_in()  # last, because it raises in a signal handler
 
-    async def carry(self, work: Coroutine[Any, Any, T]) -> T:
+    async def await_python(self, work: Coroutine[Any, Any, T]) -> T:
         """Awaits the author's Python code for this cell; stopping the cell cancels it."""
         self._work = self._loop.create_task(work)
         if self.stopped_by is not None:

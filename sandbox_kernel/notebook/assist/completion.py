@@ -40,7 +40,7 @@ def code_matches(
     return start, sorted([*things.candidates(), *keywords], key=str.lower)
 
 
-def fitting(matches: Iterable[str], typed: str) -> list[str]:
+def with_prefix(matches: Iterable[str], typed: str) -> list[str]:
     """Matches with this prefix, exact case first; within that, in the order given."""
     fit = dict.fromkeys(m for m in matches if m.lower().startswith(typed.lower()))
     return sorted(fit, key=lambda m: (not m.startswith(typed), m.startswith("_")))
