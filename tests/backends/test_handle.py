@@ -56,7 +56,7 @@ def test_it_can_be_awaited_on_another_loop_than_its_own(backend: Backend) -> Non
 
 def test_after_a_timeout_of_wait_the_run_goes_on(backend: Backend) -> None:
     run = start(backend, ["loop"])
-    with pytest.raises(TimeoutError, match=r"not settled within 0\.01 s"):
+    with pytest.raises(TimeoutError, match=r"did not settle within 0\.01 s"):
         run.wait(0.01)
     assert run.running
     run.terminate()
