@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from sandbox_kernel.engine import Engine
-from tests.faults.health import until
+from tests.faults.health import at_rest
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -23,5 +24,5 @@ def quiet() -> Iterator[None]:
 def engine() -> Iterator[Engine]:
     with Engine(spares=1, concurrency=8) as made:
         made.warm_up()
-        assert until(lambda: len(made._spares) == 1)
+        assert until(lambda: at_rest(made))
         yield made

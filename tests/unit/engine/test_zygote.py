@@ -115,7 +115,10 @@ def test_a_reaped_process_is_never_signalled(ending: str) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads which process a descriptor stands for")
 def test_the_watch_notices_a_signal_to_a_reaped_process() -> None:
     """The control: without it, the test above would pass if nothing were watched."""
-    script = WATCH + "child = os.posix_spawn('/bin/true', ['true'], {})\nos.waitpid(child, 0)\nos.kill(child, 9)"
+    script = (
+        WATCH
+        + "child = os.posix_spawn('/bin/true', ['true'], {})\nos.waitpid(child, 0)\nos.kill(child, 9)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
