@@ -17,14 +17,11 @@ _LOOP_DESCRIPTORS = 3  # a selector and the pair of sockets that wakes it
 
 
 def at_rest(engine: Engine) -> bool:
-    """Whether nothing runs or waits, and every spare is there."""
+    """Whether nothing runs or waits, every spare is there, and no other worker lives."""
     processes = engine.processes()
-    started = processes.zygote is not None
-    return (engine.executing, engine.queued, len(processes.spares)) == (
-        0,
-        0,
-        engine.spares if started else 0,
-    )
+    wanted = engine.spares if processes.zygote is not None else 0
+    counts = engine.executing, engine.queued, len(processes.spares)
+    return counts == (0, 0, wanted) and set(workers(engine)) == set(processes.spares)
 
 
 def descriptors(*engines: Engine) -> int:

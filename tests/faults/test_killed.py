@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from typing import Any
 
-import psutil
 import pytest
 
 from sandbox_kernel import run_code
 from sandbox_kernel.engine import Engine
-from tests.faults.health import descriptors, until, workers, works
+from tests.faults.health import at_rest, descriptors, workers, works
+from tests.processes import gone
+from tests.waiting import until
 
 STAGES = {
     "computing": "report(1); for (;;);",
@@ -46,10 +48,11 @@ def begin(engine: Engine, stage: str) -> Any:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_worker(engine: Engine, stage: str) -> None:
+def test_killing_a_worker_is_a_crash(engine: Engine, stage: str) -> None:
     run = begin(engine, stage)
-    assert until(lambda: len(run.reports) > 0)
-    os.kill(run._active._worker.pid, signal.SIGKILL)
+    assert until(lambda: run.reports)
+    (worker,) = engine.processes().workers
+    os.kill(worker, signal.SIGKILL)
     result = run.wait(30)
     assert (result.status, result.error.name) == ("error", "SandboxCrash")
     assert result.error.message == "the worker was ended by SIGKILL"
@@ -57,120 +60,143 @@ def test_a_worker(engine: Engine, stage: str) -> None:
     assert works(engine)
 
 
-def test_a_worker_while_a_bridge_works_for_it(engine: Engine) -> None:
+def test_killing_a_worker_while_a_bridge_works_for_it(engine: Engine) -> None:
     """The bridge ends as it would have; its answer finds nobody."""
-    done: list[int] = []
+    done: list[bool] = []
 
-    def slow() -> str:
-        os.kill(run._active._worker.pid, signal.SIGKILL)
-        time.sleep(0.2)
-        done.append(1)
+    def kill_the_caller() -> str:
+        (worker,) = engine.processes().workers
+        os.kill(worker, signal.SIGKILL)
+        done.append(until(lambda: gone(worker)))
         return "for nobody"
 
-    run: Any = None
-    holder: dict[str, Any] = {}
-
-    def late() -> str:
-        while "run" not in holder:
-            time.sleep(0.01)
-        return slow()
-
-    run = run_code("report(1); late(); report(2)", engine=engine, globals={"late": late},
-                   report=lambda value: None)  # fmt: skip
-    holder["run"] = run
+    run = run_code("report(1); bridge(); report(2)", engine=engine, report=lambda value: None,
+                   globals={"bridge": kill_the_caller})  # fmt: skip
     result = run.wait(30)
-    assert (result.status, result.reports, done) == ("error", [1], [1])
+    assert (result.status, result.reports, done) == ("error", [1], [True])
     assert works(engine)
 
 
-def test_every_spare(engine: Engine) -> None:
-    """They die while nobody looks; the run that would have got one gets another."""
+def test_a_run_gets_another_worker_if_its_spare_was_killed(engine: Engine) -> None:
+    """Spares die while nobody looks."""
     for _ in range(3):
-        for worker in list(engine._spares):
-            os.kill(worker.pid, signal.SIGKILL)
-        assert until(lambda: not workers(engine))
+        (spare,) = engine.processes().spares
+        os.kill(spare, signal.SIGKILL)
+        assert until(lambda: gone(spare))  # noqa: B023  # called at once
         assert works(engine)
-        assert until(lambda: len(engine._spares) >= 1)
+        assert until(lambda: at_rest(engine))
 
 
-def test_a_worker_the_moment_it_is_given_a_job(engine: Engine) -> None:
-    """It may die before, while or after it reads the job: the run ends either way."""
+def test_killing_a_worker_that_has_not_read_its_job_is_a_crash(engine: Engine) -> None:
+    (spare,) = engine.processes().spares
+    os.kill(spare, signal.SIGSTOP)
+    run = run_code("export default 1", engine=engine)
+    assert engine.processes().workers == (spare,)
+    os.kill(spare, signal.SIGKILL)
+    result = run.wait(30)
+    assert (result.status, result.error and result.error.name) == ("error", "SandboxCrash")
+    assert works(engine)
+
+
+def test_killing_a_worker_at_any_moment_of_a_short_run_ends_it(engine: Engine) -> None:
+    """It may die before, while or after it runs: the run ends either way."""
     ends = set()
     for _ in range(20):
         run = run_code("export default 1", engine=engine)
-        worker = run._active._worker if run._active else None
-        if worker is not None:
-            worker.kill()
+        for worker in engine.processes().workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
         result = run.wait(30)
-        ends.add((result.status, result.error.name if result.error else None))
-    assert ends <= {("success", None), ("error", "SandboxCrash")}
+        ends.add((result.status, result.error.name if result.error else result.result))
+    assert ends <= {("success", 1), ("error", "SandboxCrash")}
     assert works(engine)
 
 
 @pytest.mark.parametrize("stage", ["computing", "awaiting_a_bridge", "reporting"])
-def test_the_zygote_takes_its_workers_with_it(engine: Engine, stage: str) -> None:
+def test_killing_the_zygote_kills_its_workers(engine: Engine, stage: str) -> None:
     runs = [begin(engine, stage) for _ in range(3)]
-    assert until(lambda: all(len(run.reports) > 0 for run in runs))
-    living = [psutil.Process(run._active._worker.pid) for run in runs]
-    os.kill(engine._zygote.pid, signal.SIGKILL)
+    assert until(lambda: all(run.reports for run in runs))
+    zygote, workers = engine.processes().zygote, engine.processes().workers
+    assert len(workers) == 3
+    os.kill(zygote, signal.SIGKILL)
     for run in runs:
         result = run.wait(30)
         assert (result.status, result.error.name) == ("error", "SandboxCrash")
         assert result.reports == list(range(1, len(result.reports) + 1))
-    assert until(lambda: not any(process.is_running() for process in living))
+    assert until(lambda: all(map(gone, workers)))
     assert works(engine)
 
 
-def test_the_zygote_again_and_again(engine: Engine) -> None:
+def test_killing_the_zygote_again_and_again_grows_nothing(engine: Engine) -> None:
     before = descriptors(engine)
     for _ in range(5):
-        killed = engine._zygote
-        os.kill(killed.pid, signal.SIGKILL)
-        assert until(lambda: engine._zygote is not killed)  # noqa: B023  # called before the next turn
+        killed = engine.processes().zygote
+        os.kill(killed, signal.SIGKILL)
+        assert until(lambda: engine.processes().zygote != killed)  # noqa: B023  # called at once
         assert works(engine)
-    assert until(lambda: descriptors(engine) <= before + 4)
+    assert until(lambda: descriptors(engine) == before)
 
 
-def test_the_zygote_while_runs_wait_for_a_worker() -> None:
+def test_runs_that_wait_for_a_worker_outlive_the_zygote() -> None:
+    """It is stopped, so that it forks nothing; the next zygote serves them all."""
     with Engine(spares=0, concurrency=64) as engine:
         engine.warm_up()
+        zygote = engine.processes().zygote
+        os.kill(zygote, signal.SIGSTOP)
         runs = [run_code(f"export default {n}", engine=engine) for n in range(30)]
-        os.kill(engine._zygote.pid, signal.SIGKILL)
-        for n, run in enumerate(runs):
-            result = run.wait(30)
-            assert result.status == "error" or result.result == n
-        assert works(engine)
+        assert engine.processes().workers == ()
+        os.kill(zygote, signal.SIGKILL)
+        assert [run.wait(30).result for run in runs] == list(range(30))
+        assert engine.processes().zygote != zygote
 
 
 HOST = """
-import sys, time
-from sandbox_kernel import run_code
-from sandbox_kernel.engine import Engine
+import threading
+from sandbox_kernel import Engine, run_code
 engine = Engine()
-runs = [run_code("report(1); for (;;);", engine=engine, report=int) for _ in range(3)]
-while not all(run.reports for run in runs): time.sleep(.01)
-print(engine._zygote.pid, flush=True)
-time.sleep(60)
+begun = threading.Semaphore(0)
+source, report = "report(1); for (;;);", lambda value: begun.release()
+runs = [run_code(source, engine=engine, report=report) for _ in range(3)]
+for _ in runs: begun.acquire()
+print(engine.processes().zygote, *engine.processes().workers, flush=True)
+threading.Event().wait(60)
 """
 
 
-def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_worker() -> None:
+def closed_as_soon_as_it_is_over(engine: Engine) -> None:
+    """A run whose loop is closed in the turn that settles it."""
     loop = asyncio.new_event_loop()
+
+    async def start() -> Any:
+        return run_code("export default 1", engine=engine)
+
+    run = loop.run_until_complete(start())
+    while run.running:
+        loop.stop()
+        loop.run_forever()  # one turn
+    loop.close()
+    assert run.wait(0).result == 1
+
+
+def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_worker() -> None:
     with Engine(spares=0) as engine:
-        before = descriptors()
-
-        async def start() -> Any:
-            return run_code("export default 1", engine=engine)
-
-        run = loop.run_until_complete(start())
-        while run.running:
-            loop.stop()
-            loop.run_forever()  # one turn
-        loop.close()
-        assert run._result.result == 1
+        closed_as_soon_as_it_is_over(engine)
         assert until(lambda: not workers(engine))
-        del run
-        assert until(lambda: descriptors() <= before)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the worker's socket stays open until the garbage is collected"
+)
+def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_descriptor() -> None:
+    with Engine(spares=0) as engine:
+        engine.warm_up()
+        before = descriptors()
+        gc.disable()
+        try:
+            closed_as_soon_as_it_is_over(engine)
+            assert until(lambda: descriptors() == before, seconds=2)
+        finally:
+            gc.enable()
 
 
 def test_a_worker_is_dead_when_its_result_is_known() -> None:
@@ -178,22 +204,20 @@ def test_a_worker_is_dead_when_its_result_is_known() -> None:
 
     async def main(engine: Engine) -> None:
         await run_code("export default 1", engine=engine)
-        assert until(lambda: not workers(engine), seconds=5)
+        assert until(lambda: not workers(engine))
 
     with Engine(spares=0) as engine:
         asyncio.run(main(engine))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_the_host_leaves_no_process_behind(number: signal.Signals) -> None:
+def test_killing_the_host_leaves_no_process_behind(number: signal.Signals) -> None:
     host = subprocess.Popen([sys.executable, "-c", HOST], stdout=subprocess.PIPE, text=True,
                             stderr=subprocess.DEVNULL)  # fmt: skip
     assert host.stdout is not None
     with host.stdout:
-        zygote = psutil.Process(int(host.stdout.readline()))
-    family = [zygote, *zygote.children()]
-    assert len(family) >= 4
+        family = [int(pid) for pid in host.stdout.readline().split()]
+    assert len(family) == 4
     host.send_signal(number)
-    host.wait(30)
-    gone = lambda p: not p.is_running() or p.status() == psutil.STATUS_ZOMBIE  # noqa: E731  # it is used right below
-    assert until(lambda: all(gone(process) for process in family))
+    assert host.wait(30) != 0
+    assert until(lambda: all(map(gone, family)))

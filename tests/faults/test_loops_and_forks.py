@@ -5,30 +5,29 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
+import threading
 from typing import Any
-
-import psutil
 
 from sandbox_kernel import run_code
 from sandbox_kernel.engine import Engine
-from tests.faults.health import until, workers, works
+from tests.faults.health import at_rest, workers, works
+from tests.processes import gone
+from tests.waiting import until
 
 
 def test_a_loop_closed_under_its_run(engine: Engine) -> None:
     async def begin() -> Any:
         run = run_code("report(1); for (;;);", engine=engine, report=lambda value: None)
-        while not run.reports:
-            await asyncio.sleep(0.01)
+        await anext(run.stream())
         return run
 
     run = asyncio.run(begin())
-    worker = psutil.Process(run._active._worker.pid)
+    (worker,) = engine.processes().workers
     assert works(engine)  # the next run finds the orphan, and ends it
     result = run.wait(30)
     assert (result.status, result.reports) == ("terminated", [1])
     assert result.error.message == "the event loop of this run was closed"
-    assert until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE)
+    assert until(lambda: gone(worker))
 
 
 def test_a_loop_closed_while_a_worker_is_on_its_way() -> None:
@@ -50,15 +49,17 @@ def test_loops_closed_with_many_runs_queued() -> None:
     with Engine(spares=1, concurrency=2) as engine:
 
         async def begin() -> list[Any]:
-            runs = [run_code("await 1; for (;;);", engine=engine) for _ in range(10)]
-            await asyncio.sleep(0.1)
+            sink = lambda value: None  # noqa: E731  # as in every other call
+            runs = [run_code("report(1); for (;;);", engine=engine, report=sink) for _ in range(10)]
+            for run in runs[:2]:
+                await anext(run.stream())
             return runs
 
         runs = asyncio.run(begin())
+        assert (engine.executing, engine.queued) == (2, 8)
         assert works(engine)
         assert {run.wait(30).status for run in runs} == {"terminated"}
-        assert works(engine)
-        assert until(lambda: len(workers(engine)) <= 2)
+        assert until(lambda: at_rest(engine))
 
 
 def test_a_run_terminated_after_its_loop_is_gone(engine: Engine) -> None:
@@ -76,7 +77,7 @@ def test_a_fork_of_the_host(engine: Engine) -> None:
     """The child has an engine of its own from the first run on; the parent's is untouched."""
     run = run_code("report(1); await forever()", engine=engine, report=lambda value: None,
                    globals={"forever": _forever})  # fmt: skip
-    assert until(lambda: len(run.reports) > 0)
+    assert until(lambda: run.reports)
     child = os.fork()
     if not child:
         code = 1
@@ -118,52 +119,64 @@ class Jumpy(asyncio.SelectorEventLoop):
         return super().time() + (3600 if int(super().time() * 1000) % 2 else -3600)
 
 
-def test_a_clock_that_jumps() -> None:
+def test_a_clock_that_jumps(engine: Engine) -> None:
     async def main() -> list[Any]:
-        crash = run_code("globalThis.x = 1; for (;;);")
-        good = [
-            await run_code("report(1); export default 1", report=lambda v: None) for _ in range(20)
-        ]
-        while crash._active is None or crash._active._worker is None:  # type: ignore[attr-defined]  # a Session
-            await asyncio.sleep(0)
-        os.kill(crash._active._worker.pid, signal.SIGKILL)  # type: ignore[attr-defined]  # a Session
+        crash = run_code("report(1); for (;;);", engine=engine, report=lambda value: None)
+        await anext(crash.stream())
+        (worker,) = engine.processes().workers
+        source = "report(1); export default 1"
+        good = [await run_code(source, engine=engine, report=lambda value: None) for _ in range(20)]
+        os.kill(worker, signal.SIGKILL)
         return [*good, await crash]
 
     with asyncio.Runner(loop_factory=Jumpy) as runner:
         *good, crash = runner.run(main())
-    assert {(r.status, r.result) for r in good} == {("success", 1)}
-    assert crash.status == "error"
+    assert {(result.status, result.result) for result in good} == {("success", 1)}
+    assert (crash.status, crash.error.name) == ("error", "SandboxCrash")
 
 
 def test_everything_stopped_for_a_while_as_when_a_laptop_sleeps(engine: Engine) -> None:
-    run = run_code("report(1); await later(); report(2); export default 3", engine=engine,
-                   globals={"later": _soon}, report=lambda value: None)  # fmt: skip
-    assert until(lambda: len(run.reports) > 0)
-    family = [engine._zygote.pid, *(worker.pid for worker in workers(engine))]
+    """The bridge is done while they sleep; its answer waits for them."""
+    proceed, answered = threading.Event(), threading.Event()
+
+    def bridge() -> None:
+        proceed.wait(30)
+        answered.set()
+
+    run = run_code("report(1); bridge(); report(2); export default 3", engine=engine,
+                   globals={"bridge": bridge}, report=lambda value: None)  # fmt: skip
+    assert until(lambda: run.reports)
+    assert until(lambda: len(workers(engine)) == 2)  # the run's own, and a spare
+    zygote = engine.processes().zygote
+    family = [zygote, *workers(engine)]
     for pid in family:
         os.kill(pid, signal.SIGSTOP)
-    time.sleep(0.5)
+    proceed.set()
+    assert answered.wait(30)
     for pid in family:
         os.kill(pid, signal.SIGCONT)
     result = run.wait(30)
     assert (result.status, result.result, result.reports) == ("success", 3, [1, 2])
     assert works(engine)
-
-
-async def _soon() -> None:
-    await asyncio.sleep(0.1)
+    assert engine.processes().zygote == zygote
 
 
 def test_a_stopped_worker_can_be_terminated(engine: Engine) -> None:
     run = run_code("report(1); for (;;);", engine=engine, report=lambda value: None)
-    assert until(lambda: len(run.reports) > 0)
-    os.kill(run._active._worker.pid, signal.SIGSTOP)
+    assert until(lambda: run.reports)
+    (worker,) = engine.processes().workers
+    os.kill(worker, signal.SIGSTOP)
     run.terminate("enough")
-    assert run.wait(30).status == "terminated"
+    result = run.wait(30)
+    assert (result.status, result.reports) == ("terminated", [1])
+    assert until(lambda: gone(worker))
 
 
 def test_an_engine_whose_zygote_is_stopped_can_be_closed() -> None:
     engine = Engine(spares=1)
     assert works(engine)
-    os.kill(engine._zygote.pid, signal.SIGSTOP)
+    assert until(lambda: at_rest(engine))
+    family = [engine.processes().zygote, *engine.processes().spares]
+    os.kill(engine.processes().zygote, signal.SIGSTOP)
     engine.close()
+    assert until(lambda: all(map(gone, family)))
