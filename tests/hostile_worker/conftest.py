@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from sandbox_kernel.contract import CodeExecutionResult
-from sandbox_kernel.engine import Engine, spawn
+from sandbox_kernel.engine import Engine, zygote
 from sandbox_kernel.run import run_code
 
 _BOOT = (
@@ -16,12 +17,18 @@ _BOOT = (
 Attack = Callable[..., CodeExecutionResult]
 
 
+@contextmanager
+def engine_of_taken_workers(**settings: int) -> Iterator[Engine]:
+    """An engine all of whose workers are in the attacker's hands; its zygote starts now."""
+    with pytest.MonkeyPatch.context() as patch, Engine(**settings) as engine:
+        patch.setattr(zygote, "_BOOT", _BOOT)
+        engine.warm_up()
+        yield engine
+
+
 @pytest.fixture(scope="module")
 def taken() -> Iterator[Engine]:
-    """An engine all of whose workers are in the attacker's hands."""
-    with pytest.MonkeyPatch.context() as patch, Engine(spares=2) as engine:
-        patch.setattr(spawn, "_BOOT", _BOOT)
-        engine.warm_up()
+    with engine_of_taken_workers(spares=2) as engine:
         yield engine
 
 

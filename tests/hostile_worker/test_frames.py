@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import struct
+import sys
+import threading
 from typing import Any
 
 import pytest
@@ -28,6 +31,7 @@ from sandbox_kernel.wire.messages import (
     VERSION,
 )
 from tests.hostile_worker.fake import Peer, face, finished, frame, play, ready, value
+from tests.waiting import until
 
 
 def is_crash(result: CodeExecutionResult) -> bool:
@@ -38,8 +42,8 @@ def is_crash(result: CodeExecutionResult) -> bool:
     )
 
 
-def test_a_worker_that_behaves() -> None:
-    """The control: this much is no attack."""
+def test_a_well_behaved_worker_succeeds() -> None:
+    """The control: this much is not an attack."""
     result = face(ready(), value(REPORT, 1), finished([1, 2]))
     assert (result.status, result.result, result.reports) == ("success", [1, 2], [1])
 
@@ -61,7 +65,7 @@ def log(*entry: Any) -> bytes:
 LYING = {
     "a_frame_larger_than_the_cap": struct.pack("<IIIII", 0xFFFFFFFF, REPORT, 0, 0, 0),
     "a_frame_too_small_to_be_one": struct.pack("<IIIII", 15, REPORT, 0, 0, 0),
-    "a_frame_of_no_size": bytes(64),
+    "a_frame_of_size_zero": bytes(64),
     "text_longer_than_its_frame": struct.pack("<IIIII", 16, REPORT, 0, 0, 99),
     "text_shorter_than_its_frame": struct.pack("<IIIII", 20, REPORT, 0, 0, 1) + b"P123",
     "attachments_without_sizes": struct.pack("<IIIII", 16, REPORT | 9 << 8, 0, 0, 0),
@@ -76,14 +80,14 @@ LYING = {
     "a_bridge_far_beyond_the_last": value(CALL, [], a=1, b=0xFFFFFFFF),
     "a_value_without_a_form": frame(REPORT, ""),
     "a_value_of_unknown_form": frame(REPORT, "Q1"),
-    "a_value_that_is_no_json": frame(REPORT, "P{"),
-    "a_value_that_is_no_utf8": frame(REPORT, b'P"\xff"'),
+    "a_value_that_is_not_json": frame(REPORT, "P{"),
+    "a_value_that_is_not_utf8": frame(REPORT, b'P"\xff"'),
     "a_value_of_surrogates_as_bytes": frame(REPORT, b'P"\xed\xa0\x80"'),
     "plain_data_nested_a_million_deep": frame(REPORT, "P" + "[" * 1_000_000 + "]" * 1_000_000),
     "a_table_nested_a_million_deep": frame(REPORT, "T" + "[" * 1_000_000 + "]" * 1_000_000),
     "a_table_that_is_an_object": frame(REPORT, "T{}"),
     "an_empty_table": frame(REPORT, "T[]"),
-    "a_node_that_is_no_list": frame(REPORT, "T[[0],1]"),
+    "a_node_that_is_not_a_list": frame(REPORT, "T[[0],1]"),
     "a_node_that_is_empty": frame(REPORT, "T[[0],[]]"),
     "a_node_of_unknown_kind": frame(REPORT, 'T[[0],["z"]]'),
     "a_node_whose_kind_is_a_list": frame(REPORT, 'T[[0],[["a"]]]'),
@@ -93,9 +97,9 @@ LYING = {
     "a_reference_that_is_true": frame(REPORT, 'T[[true],["a"]]'),
     "an_item_of_three": frame(REPORT, "T[[1,2,3]]"),
     "an_item_that_is_an_object": frame(REPORT, "T[{}]"),
-    "a_bigint_that_is_no_number": frame(REPORT, 'T[["b","zz"]]'),
+    "a_bigint_that_is_not_a_number": frame(REPORT, 'T[["b","zz"]]'),
     "a_bigint_that_is_a_list": frame(REPORT, 'T[["b",[]]]'),
-    "a_number_that_is_none": frame(REPORT, 'T[["n","x"]]'),
+    "a_number_that_is_not_one": frame(REPORT, 'T[["n","x"]]'),
     "a_number_that_is_a_list": frame(REPORT, 'T[["n",[]]]'),
     "an_object_with_half_a_field": frame(REPORT, 'T[[0],["o","a"]]'),
     "an_object_whose_key_is_a_number": frame(REPORT, 'T[[0],["o",1,2]]'),
@@ -117,7 +121,7 @@ LYING = {
     "a_function_whose_name_is_a_list": frame(REPORT, 'T[[0],["f",1,[]]]'),
     "a_promise_lent_twice": frame(REPORT, 'T[[0],["a",[1],[2]],["p",1],["p",1]]'),
     "a_function_in_a_log": frame(LOG, 'T[[0],["a","log","log",0,0,[1]],["f",1,"f"]]'),
-    "a_log_that_is_no_list": value(LOG, 1),
+    "a_log_that_is_not_a_list": value(LOG, 1),
     "a_log_of_an_unknown_level": log("alert", "log", 0, 0, []),
     "a_log_at_a_negative_depth": log("log", "log", -1, 0, []),
     "a_log_at_a_huge_depth": log("log", "log", 1 << 40, 0, []),
@@ -126,7 +130,7 @@ LYING = {
     "a_log_whose_time_is_endless": frame(LOG, 'P["log","log",0,1e999,[]]'),
     "a_log_whose_time_is_a_huge_int": log("log", "log", 0, 10**400, []),
     "a_log_whose_arguments_are_text": log("log", "log", 0, 0, "abc"),
-    "a_failure_that_is_no_json": frame(FAILED, "{"),
+    "a_failure_that_is_not_json": frame(FAILED, "{"),
     "a_failure_that_is_a_list": frame(FAILED, "[]"),
     "a_failure_without_a_name": frame(FAILED, '{"status": "error"}'),
     "a_failure_that_succeeded": failure(status="success"),
@@ -144,8 +148,8 @@ LYING = {
     "ready_twice": ready(),
 }
 LYING_OF_CALLS = {
-    "a_call_whose_arguments_are_no_list": value(CALL, {"0": 1}, a=1, b=0),
-    "calls_that_are_no_list": value(CALLS, {"0": [1, 0, []]}),
+    "a_call_whose_arguments_are_not_a_list": value(CALL, {"0": 1}, a=1, b=0),
+    "calls_that_are_not_a_list": value(CALLS, {"0": [1, 0, []]}),
     "calls_that_are_numbers": value(CALLS, [1, 0]),
     "a_call_among_others_cut_short": value(CALLS, [[1, 0]]),
     "a_call_among_others_of_four": value(CALLS, [[1, 0, [], []]]),
@@ -155,13 +159,13 @@ LYING_OF_CALLS = {
     "a_call_among_others_whose_number_is_huge": value(CALLS, [[1 << 32, 0, []]]),
     "a_call_among_others_of_a_negative_bridge": value(CALLS, [[1, -1, []]]),
     "a_call_among_others_of_a_bridge_never_lent": value(CALLS, [[1, 1, []]]),
-    "a_call_among_others_whose_arguments_are_no_list": value(CALLS, [[1, 0, {}]]),
+    "a_call_among_others_whose_arguments_are_not_a_list": value(CALLS, [[1, 0, {}]]),
     "more_calls_at_once_than_a_worker_gathers": value(CALLS, [[0, 0, []]] * 5000),
 }
 
 
 @pytest.mark.parametrize("lie", [*LYING, *LYING_OF_CALLS])
-def test_whatever_is_no_message_ends_the_run_as_a_crash(lie: str) -> None:
+def test_a_malformed_message_crashes_the_run(lie: str) -> None:
     given = {"f": lambda: 1} if lie in LYING_OF_CALLS else {}
     said = (LYING | LYING_OF_CALLS)[lie]
     result = face(ready(), value(REPORT, "before"), said, finished(), globals=given)
@@ -172,7 +176,7 @@ def test_whatever_is_no_message_ends_the_run_as_a_crash(lie: str) -> None:
 
 
 @pytest.mark.parametrize("first", [REPORT, LOG, CALL, CALLS, FINISHED, FAILED])
-def test_nothing_is_taken_from_a_worker_before_it_is_known_to_be_isolated(first: int) -> None:
+def test_a_worker_that_speaks_before_it_reports_its_isolation_is_a_crash(first: int) -> None:
     spoken = {REPORT: value(REPORT, 1), LOG: log("log", "log", 0, 0, []), CALL: value(CALL, [], 1)}
     spoken |= {CALLS: value(CALLS, [[1, 0, []]]), FINISHED: finished(), FAILED: failure()}
     called: list[int] = []
@@ -181,7 +185,7 @@ def test_nothing_is_taken_from_a_worker_before_it_is_known_to_be_isolated(first:
     assert (result.reports, result.logs, called) == ([], [], [])
 
 
-def test_calls_that_come_together_are_made_in_their_order() -> None:
+def test_calls_in_one_message_are_made_in_order() -> None:
     made: list[int] = []
 
     @one_way
@@ -194,23 +198,41 @@ def test_calls_that_come_together_are_made_in_their_order() -> None:
     assert made == list(range(200))
 
 
-def test_a_report_that_was_not_asked_for() -> None:
+def test_an_unrequested_report_is_a_crash() -> None:
     result = face(ready(), value(REPORT, 1), finished(), report=None)
     assert is_crash(result)
     assert result.reports == []
 
 
+LATE = [value(REPORT, 2), finished(2), value(CALL, [], 0, 0), failure(), frame(200, "P1")]
+
+
 def test_nothing_counts_after_the_end() -> None:
-    """Not even while an asynchronous sink keeps the run open."""
-    import asyncio
+    called: list[int] = []
+    said = [value(REPORT, 1), finished(1), *LATE]
+    result = face(ready(), *said, globals={"f": lambda: called.append(1)})
+    assert (result.status, result.result, result.reports) == ("success", 1, [1])
+    assert called == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what the host has read")
+def test_nothing_counts_after_the_end_while_a_sink_keeps_the_run_open() -> None:
+    sink_begun, host_has_read = threading.Event(), threading.Event()
 
     async def sink(value: Any) -> None:
-        await asyncio.sleep(0.1)
+        sink_begun.set()
+        while not host_has_read.is_set():
+            await asyncio.sleep(0)
 
-    said = [value(REPORT, 1), finished(1), value(REPORT, 2), finished(2), value(CALL, [], 0, 0)]
+    def script(peer: Peer) -> None:
+        peer.send(ready(), value(REPORT, 1), finished(1))
+        assert sink_begun.wait(20)
+        peer.send(*LATE)
+        peer.until_read()
+        host_has_read.set()
+
     called: list[int] = []
-    given = {"f": lambda: called.append(1)}
-    result = face(ready(), *said, report=sink, globals=given)
+    result = play(script, report=sink, globals={"f": lambda: called.append(1)})
     assert (result.status, result.result, result.reports) == ("success", 1, [1])
     assert called == []
 
@@ -226,17 +248,19 @@ def test_a_stream_cut_short_is_a_crash(cut: int) -> None:
     assert result.reports == [1]
 
 
-def test_a_worker_that_hangs_up_and_lives_on() -> None:
+def test_a_worker_that_hangs_up_but_lives_on_is_a_crash() -> None:
     def script(peer: Peer) -> None:
         peer.send(ready(), value(REPORT, 1))
         peer.socket.shutdown(1)
 
     result = play(script)
     assert is_crash(result)
+    assert result.error is not None
+    assert result.error.message == "the worker ended without an answer"
     assert result.reports == [1]
 
 
-def test_the_same_call_again_and_again() -> None:
+def test_a_repeated_call_number_calls_the_bridge_each_time() -> None:
     """Numbers of calls are the worker's own: each call is one call of a bridge that was lent."""
     called: list[Any] = []
     calls = [value(CALL, [n], a=7, b=0) for n in range(3)]
@@ -252,7 +276,7 @@ def test_only_what_was_lent_can_be_called() -> None:
     assert called == ["two"]
 
 
-def test_a_rejection_that_is_no_error() -> None:
+def test_a_rejection_that_is_not_an_error_is_a_crash() -> None:
     """Such as a bigint too long to print: it must not leave the host waiting."""
     promise = frame(CALL, 'T[[0],["a",[1]],["p",5]]', 1, 0)
     huge = frame(REJECTED, 'T[["b","' + "f" * 10_000 + '"]]', 5)
@@ -262,19 +286,15 @@ def test_a_rejection_that_is_no_error() -> None:
 
 def test_one_run_cannot_speak_for_another() -> None:
     """Each has a socket of its own; a hostile one leaves its neighbours as they were."""
+    forged = threading.Event()
     good = run_code(
-        "report(1); export default await later()",
+        "report(1); wait(); report(2); export default 'real'",
         report=lambda value: None,
-        globals={"later": _later},
+        globals={"wait": lambda: forged.wait(30)},
     )
+    assert until(lambda: good.reports)
     bad = face(ready(), value(REPORT, "forged"), finished("forged"))
-    assert (bad.status, bad.result) == ("success", "forged")
+    assert (bad.status, bad.result, bad.reports) == ("success", "forged", ["forged"])
+    forged.set()
     result = good.wait(30)
-    assert (result.status, result.result, result.reports) == ("success", "real", [1])
-
-
-async def _later() -> str:
-    import asyncio
-
-    await asyncio.sleep(0.2)
-    return "real"
+    assert (result.status, result.result, result.reports) == ("success", "real", [1, 2])

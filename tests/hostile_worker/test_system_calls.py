@@ -14,13 +14,14 @@ import pytest
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine import Engine
 from sandbox_kernel.run import run_code
-from sandbox_kernel.worker.lockdown import ALLOWED_CALLS
-from tests.faults.health import descriptors, until
-from tests.hostile_worker.conftest import Attack
+from sandbox_kernel.worker.lockdown import _ARCHITECTURES
+from tests.faults.health import descriptors
+from tests.hostile_worker.conftest import Attack, engine_of_taken_workers
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
 
-ALLOWED = ALLOWED_CALLS[os.uname().machine] if sys.platform == "linux" else {}
+ALLOWED = _ARCHITECTURES[os.uname().machine][1] if sys.platform == "linux" else {}
 HIGHEST = 480  # beyond the newest system call there is
 KILLED = "the worker was ended by SIGSYS"
 
@@ -45,12 +46,13 @@ async def test_every_system_call_that_is_not_allowed_kills(taken: Engine) -> Non
     results = await asyncio.gather(*runs)
     survived = {n: r for n, r in zip(refused, results, strict=True) if not is_killed(r)}
     assert set(survived) <= EXEMPT
-    assert all(failed(result) for result in survived.values()), survived
+    assert len(refused) - len(survived) >= HIGHEST - len(ALLOWED) - len(EXEMPT)
+    assert {n: r for n, r in survived.items() if not failed(r)} == {}
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="x32 is of x86-64")
 @pytest.mark.parametrize("number", [0, 1, 2, 59, 512, 520])
-def test_the_x32_table_is_closed(attack: Attack, number: int) -> None:
+def test_an_x32_system_call_kills(attack: Attack, number: int) -> None:
     assert is_killed(attack(f"answer(call({number} | 0x40000000, 0, 0, 0))"))
 
 
@@ -79,7 +81,7 @@ PYTHON_WAYS = {
 
 
 @pytest.mark.parametrize("way", PYTHON_WAYS)
-def test_what_python_would_do_is_refused(attack: Attack, way: str) -> None:
+def test_what_python_programs_do_kills(attack: Attack, way: str) -> None:
     result = attack(PYTHON_WAYS[way] + "\nanswer('done')")
     assert is_killed(result), result
     assert not Path("/tmp/left-by-a-worker").exists()
@@ -89,7 +91,7 @@ MMAP, MPROTECT = ALLOWED.get("mmap"), ALLOWED.get("mprotect")
 
 
 @pytest.mark.parametrize("rights", [4, 5, 6, 7])
-def test_no_memory_becomes_executable(attack: Attack, rights: int) -> None:
+def test_making_memory_executable_kills(attack: Attack, rights: int) -> None:
     assert is_killed(attack(f"answer(call({MMAP}, None, 4096, {rights}, 0x22, -1, 0))"))
     turn = f"""
 page = libc.mmap
@@ -106,7 +108,7 @@ def test_data_memory_may_be_mapped(attack: Attack) -> None:
     assert (result.status, result.result) == ("success", 0)
 
 
-def test_no_descriptor_is_open_but_its_socket(attack: Attack) -> None:
+def test_only_its_socket_is_open(attack: Attack) -> None:
     """EBADF from read and write on every number; on its own socket, EAGAIN or bytes would come."""
     found = attack(
         f"""
@@ -124,62 +126,67 @@ answer(held)
 
 
 def test_its_environment_is_empty(attack: Attack) -> None:
-    os.environ["SECRET_OF_THE_HOST"] = "s3cr3t-in-the-environment"
+    assert os.environ
     found = attack(
         "environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, 'environ')\nanswer(environ[0])"
     )
     assert (found.status, found.result) == ("success", None)
 
 
-def test_it_holds_nothing_of_the_hosts_memory(attack: Attack) -> None:
-    """The zygote was exec'd, so its children share no page with the host; their own are searched."""
-    secrets = [b"s3cr3t-" + os.urandom(8).hex().encode() for _ in range(3)]
-    os.environ["ANOTHER_SECRET"] = secrets[0].decode()
+def test_it_holds_nothing_of_the_hosts_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The zygote is started when the host has its secrets; what it can read of itself is searched."""
+    secrets = [b"s3cr3t-" + os.urandom(8).hex().encode() for _ in range(2)]
+    monkeypatch.setenv("SECRET", secrets[0].decode())
     kept = {"password": secrets[1].decode()}
     halves = json.dumps([[s[:11].decode(), s[11:].decode()] for s in secrets])
-    found = attack(
+    search = (
         f"answer([memory.count((a + b).encode()) for a, b in {halves}]"
         " + [memory.count(b'READY') > 0])"
     )
-    assert kept
-    assert (found.status, found.result) == ("success", [0, 0, 0, True])
+    with engine_of_taken_workers(spares=0) as engine:
+        found = run_code(search, engine=engine).wait(60)
+    assert kept["password"].encode() == secrets[1]
+    assert (found.status, found.result) == ("success", [0, 0, True])
 
 
-def test_it_reaches_no_other_socket_through_its_own(attack: Attack, tmp_path: Path) -> None:
+def test_it_reaches_no_other_socket_through_its_own(attack: Attack) -> None:
     """sendto and sendmsg are allowed, but a connected socket takes no other address."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as target:
-        target.bind("\0sandbox-kernel-test-target")
+        target.bind(f"\0sandbox-kernel-test-target-{os.getpid()}")
         target.setblocking(False)
         found = attack(
             f"""
-address = struct.pack('=H', socket.AF_UNIX) + b'\\0sandbox-kernel-test-target'
-print = None
-sent, code = call({ALLOWED["sendto"]}, descriptor, b'x', 1, 0x40, address, len(address))
-answer([sent, errno.errorcode[code]])
+name = b'\\0sandbox-kernel-test-target-{os.getpid()}'
+address = struct.pack('=H', socket.AF_UNIX) + name
+told = [errno.errorcode[call({ALLOWED["sendto"]}, descriptor, b'x', 1, 0x40, address, len(address))[1]]]
+try:
+    channel._socket.sendmsg([b'x'], [], 0, name)
+except OSError as error:
+    told.append(errno.errorcode[error.errno])
+answer(told)
 """
         )
-        assert (found.status, found.result) == ("success", [-1, "EISCONN"])
+        assert (found.status, found.result) == ("success", ["EISCONN", "EISCONN"])
         with pytest.raises(BlockingIOError):
             target.recv(10)
 
 
-def test_it_cannot_pass_its_descriptor_on(attack: Attack, taken: Engine) -> None:
-    """Rights sent along reach a host that makes no room for them: the kernel drops them."""
+def test_a_descriptor_that_it_passes_on_does_not_arrive(attack: Attack, taken: Engine) -> None:
+    """The host makes no room for one, so the operating system drops it."""
     before = descriptors(taken)
     found = attack(
         """
 import array
-s = channel._socket
-frame = messages
 from sandbox_kernel.wire.frame import pack
 data = b''.join(pack(messages.REPORT, 0, 0, b'P1'))
 for _ in range(50):
-    s.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [descriptor]))])
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [descriptor]))]
+    channel._socket.sendmsg([data], rights)
 answer('sent')
 """
     )
     assert (found.status, found.result, found.reports) == ("success", "sent", [1] * 50)
-    assert until(lambda: descriptors(taken) <= before + 1)  # the run's own go when it was told
+    assert until(lambda: descriptors(taken) == before)
 
 
 def test_memory_ends_at_its_limit(attack: Attack) -> None:
@@ -198,12 +205,8 @@ answer(total)
     assert 0 < found.reports[0] < 2**30
 
 
-def test_processor_time_ends_at_its_cap(attack: Attack, taken: Engine) -> None:
-    with pytest.MonkeyPatch.context() as patch, Engine(cpu_seconds=1, spares=0) as engine:
-        from sandbox_kernel.engine import zygote
-        from tests.hostile_worker.conftest import _BOOT
-
-        patch.setattr(zygote, "_BOOT", _BOOT)
+def test_processor_time_ends_at_its_cap() -> None:
+    with engine_of_taken_workers(cpu_seconds=1, spares=0) as engine:
         ended = run_code("while True: pass", engine=engine).wait(60)
     assert ended.status == "terminated"
     assert ended.error is not None
