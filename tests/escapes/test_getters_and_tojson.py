@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sandbox_kernel import undefined
 from tests.escapes.attack import attack, failure, outcome
 
 
@@ -21,7 +22,10 @@ export default 1;
 """,
         globals={"take": lambda *args: received.append(args)},
     )
-    assert received[1] == ({"a": [1, "two", True]}, [], {})
+    assert received == [
+        ({"a": 1, "toJSON": undefined},),
+        ({"a": [1, "two", True]}, [], {}),
+    ]
 
 
 def test_a_method_named_to_json_is_a_function_like_any_other() -> None:
@@ -50,16 +54,16 @@ export default 1;
         report=lambda value: None,
     )
     assert result.status == "success", result.error
-    arrays = [r for r in result.reports if r != "nested"]
-    outer = [r for r in arrays if isinstance(r, list)]
-    assert outer == [[b"\1", {"inner": "read"}, b"\3\3\3"]]
-    assert b"\2\2" in result.reports
-    last = result.reports[-1]
+    *first, last = (report for report in result.reports if report != "nested")
+    assert first == [b"\2\2", [b"\1", {"inner": "read"}, b"\3\3\3"]]
     assert last == {"a": {"s": 1}, "b": {"s": 1}, "c": {"s": 1}}
     assert last["a"] is last["b"] is last["c"]
+    assert "nested" in result.reports
+    assert [log.args for log in result.logs[:-1]] == [("inside",)]
+    assert result.logs[-1].args[1] == b"\5"
 
 
-def test_a_getter_that_takes_the_buffer_away_meanwhile() -> None:
+def test_a_getter_that_takes_the_buffer_away_while_it_is_read() -> None:
     """Recorded first, then detached or shrunk by a later getter: never a byte beyond its end."""
     received: list[Any] = []
     result = attack(
@@ -77,9 +81,8 @@ export default told;
         globals={"take": received.append},
     )
     assert result.status == "success", result.error
-    sizes = [len(bytes(item[0])) for item in received]
-    assert all(size <= 1000 for size in sizes), sizes
-    assert len(received) + len(result.result) == 4
+    assert result.result == ["TypeError", "TypeError"]  # the two attempts with a detached buffer
+    assert [len(bytes(item[0])) for item in received] == [16, 8]
 
 
 def test_getters_that_throw_what_they_like() -> None:
@@ -113,10 +116,12 @@ export default [1, { c: 3 }];
     )
     assert result.status == "success", result.error
     assert (result.reports, result.result) == ([{"a": 1}], [1, {"c": 3}])
-    assert len(result.logs) == 1
+    ((named, anonymous, plain),) = (log.args for log in result.logs)
+    assert (named.text, anonymous.text) == ("[Function: named]", "[class (anonymous)]")
+    assert plain == {"b": 2}
 
 
-def test_a_number_is_not_looked_for_in_what_is_none() -> None:
+def test_an_object_is_not_asked_for_its_number() -> None:
     """To ask an object for its number runs the guest's code."""
     source = """
 let asked = 0;
@@ -134,4 +139,6 @@ let huge = [new Date(0)];
 for (let i = 0; i < 30; i++) huge = [huge, huge];
 export default [1, huge, 2n];
 """
-    assert outcome(source)[2] == 2
+    first, huge, last = outcome(source)
+    assert (first, last) == (1, 2)
+    assert huge[0] is huge[1]

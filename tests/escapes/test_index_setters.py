@@ -47,7 +47,7 @@ async def wait(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_no_list_of_ours_is_handed_to_a_setter(target: str) -> None:
+def test_the_realms_own_lists_reach_no_setter(target: str) -> None:
     calls: list[Any] = []
     result = attack(
         SOURCE.replace("TARGET", TARGETS[target]),

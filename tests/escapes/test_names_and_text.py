@@ -49,9 +49,11 @@ export default [text, take(1) === text, text.length];
     assert result.reports == [{text: [text]}, [7, text]]
     assert received[0][:2] == (text, {text: text})
     assert list(received[0][2].items()) == [(text, text)]
-    assert received[0][3] == {text}
+    assert received[0][3:] == ({text}, [7, text])
     assert received[1][0].name == text
-    assert result.logs[0].args == (text, {text: text})
+    assert [log.args for log in result.logs[:2]] == [(text, {text: text}), (f"{text}: 1",)]
+    shown = f"[Function: {text}]" if text else "[Function (anonymous)]"
+    assert result.logs[2].args[0].text == shown
 
 
 @pytest.mark.parametrize("kind", TEXTS)

@@ -32,7 +32,7 @@ FILLING = {
 
 
 @pytest.mark.parametrize("kind", FILLING)
-def test_filling_the_heap_is_memory_whatever_with(kind: str) -> None:
+def test_filling_the_heap_ends_as_memory(kind: str) -> None:
     result = attack(
         f"report('before'); {FILLING[kind]}", memory_limit_bytes=LIMIT, report=lambda v: None
     )
@@ -43,7 +43,7 @@ def test_filling_the_heap_is_memory_whatever_with(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["arrays", "strings", "buffers", "maps"])
-def test_catching_it_does_not_help(kind: str) -> None:
+def test_catching_out_of_memory_does_not_help(kind: str) -> None:
     result = attack(
         f"let caught = 0; try {{ {FILLING[kind]} }} catch (error) {{ caught++ }}"
         " for (let i = 0; i < 1e6; i++); export default caught",
@@ -70,6 +70,9 @@ const all = []; for (;;) all.push(big + all.length);
     assert received == result.reports
 
 
+ABSURD = ["RangeError"] * 5
+
+
 def test_a_single_absurd_allocation_may_be_refused_and_survived() -> None:
     seen = outcome(
         """
@@ -78,19 +81,19 @@ for (const absurd of [() => new Uint8Array(2 ** 40), () => 'x'.repeat(2 ** 30), 
   () => new ArrayBuffer(2 ** 53), () => 'x'.padEnd(2 ** 30)]) {
   try { absurd(); told.push('none') } catch (error) { told.push(error?.name ?? 'null') }
 }
-export default told.includes('none');
+export default told;
 """
     )
-    assert seen is False
+    assert seen == ABSURD
 
 
-def test_words_that_look_like_the_engines() -> None:
+def test_an_error_that_says_out_of_memory_is_an_error() -> None:
     result = attack("throw new Error('out of memory')")
     assert (result.status, result.error and result.error.name) == ("error", "Error")
 
 
 @pytest.mark.parametrize("limit", [1, 1000, 100_000, 1_000_000])
-def test_a_limit_too_small_to_do_anything(limit: int) -> None:
+def test_a_limit_too_small_for_anything_ends_as_memory(limit: int) -> None:
     result = attack(
         "export default Array.from({ length: 1e6 }, (_, i) => i)", memory_limit_bytes=limit
     )

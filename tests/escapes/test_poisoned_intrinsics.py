@@ -5,6 +5,7 @@ Reports, logs, bridge calls and their answers must go through untouched, and use
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -89,8 +90,9 @@ class Host:
     """The bridges of the harness, which compare what arrives with what was sent."""
 
     def __init__(self) -> None:
-        self.first: tuple[Any, ...] | None = None
-        self.wrong: list[Any] = []
+        self.first: str | None = None
+        self.heard = 0
+        self.wrong: list[str] = []
 
     def sync(self, *args: Any) -> Any:
         if args == ("give",):
@@ -104,14 +106,15 @@ class Host:
 
     def _same(self, args: tuple[Any, ...]) -> bool:
         seen = repr(args)
-        if self.first is None:
-            self.first = (seen,)
-        if (seen,) != self.first:
+        self.heard += 1
+        self.first = self.first or seen
+        if seen != self.first:
             self.wrong.append(seen)
-        return (seen,) == self.first
+        return seen == self.first
 
 
-def poison(body: str) -> tuple[Any, Any, Host]:
+def poison(body: str) -> tuple[int, list[str]]:
+    """How often it was tried, and what went wrong in the guest; nothing may in the host."""
     host = Host()
     result = attack(
         HARNESS + body + "\nexport default { attempts, troubles };",
@@ -120,9 +123,17 @@ def poison(body: str) -> tuple[Any, Any, Host]:
         memory_limit_bytes=512 * 2**20,
     )
     assert result.status == "success", result.error
-    assert len({repr(report) for report in result.reports}) == 2
-    assert len({repr(log.args) for log in result.logs}) <= 5 + result.result["attempts"]
-    return result.result["attempts"], result.result["troubles"], host
+    attempts, troubles = result.result["attempts"], result.result["troubles"]
+    assert host.wrong == []
+    assert host.heard == 2 * attempts  # by each of the two bridges
+    assert Counter(map(repr, result.reports)) == dict.fromkeys(
+        map(repr, result.reports[:2]), attempts
+    )
+    _, table, _, group = logged = [repr(log.args) for log in result.logs[:4]]
+    expected = dict.fromkeys((logged[0], table, group), attempts)
+    expected |= {repr((f"x: {n + 1}",)): 1 for n in range(attempts)}
+    assert Counter(repr(log.args) for log in result.logs) == expected
+    return attempts, troubles
 
 
 REPLACED = """
@@ -155,8 +166,8 @@ ITS_OWN = "globalThis.Error.prototype.stack: it used globalThis.Error.prototype.
     ],
     ids=["throwing", "lying_accessor"],
 )
-def test_every_property_of_every_intrinsic(how: str, shape: str) -> None:
-    attempts, troubles, _ = poison(REPLACED.replace("HOW", how).replace("AS", shape))
+def test_replacing_any_property_of_any_intrinsic_changes_nothing(how: str, shape: str) -> None:
+    attempts, troubles = poison(REPLACED.replace("HOW", how).replace("AS", shape))
     assert [trouble for trouble in troubles if trouble != ITS_OWN] == []
     assert attempts > 1000
 
@@ -185,11 +196,10 @@ for (const target of prototypes) {
 """
 
 
-def test_properties_added_to_every_prototype() -> None:
+def test_properties_added_to_any_prototype_change_nothing() -> None:
     """Named like ours, like indices, like what the language looks up by itself."""
-    attempts, troubles, _ = poison(ADDED)
-    guests_own = ("toJSON", "name", "message", "stack", "a:", "constructor")
-    assert [trouble for trouble in troubles if not trouble.startswith(guests_own)] == []
+    attempts, troubles = poison(ADDED)
+    assert troubles == ["stack on a prototype: it used stack on a prototype"]  # as ITS_OWN
     assert attempts > 500
 
 
@@ -215,7 +225,7 @@ report('still here');
     ],
     ids=["deleted", "throwing", "throwing_accessors", "numbers", "frozen"],
 )
-def test_everything_at_once(how: str) -> None:
+def test_a_realm_without_intrinsics_still_gets_a_result_out(how: str) -> None:
     """Nothing of the language is left, and still a report, a log, a call and a result get out."""
     source = HARNESS + EVERYTHING.replace("HOW", how)
     calls: list[Any] = []
@@ -236,7 +246,7 @@ export default ['end', answer, bytes];
     assert calls == [("sent", b"\1\2\3")]
 
 
-def test_the_last_breath_of_a_poisoned_realm() -> None:
+def test_an_error_in_a_realm_without_intrinsics_is_described() -> None:
     """An error that ends the run is described as far as the guest has left it describable."""
     source = HARNESS + EVERYTHING.replace("HOW", "delete intrinsics[i][keys[k]];")
     result = attack(source + "null.x;", globals={"sync": print, "later": print}, report=print)
@@ -247,7 +257,7 @@ def test_the_last_breath_of_a_poisoned_realm() -> None:
     assert result.reports == ["still here"]
 
 
-def test_structured_clone_is_not_ours_to_lose() -> None:
+def test_nothing_depends_on_structured_clone() -> None:
     """Poisoned, it may fail; replaced, it is the guest's; nothing else depends on it."""
     assert outcome("structuredClone = () => 1; export default structuredClone({})") == 1
     assert outcome("delete globalThis.structuredClone; export default [undefined]") == [undefined]

@@ -11,7 +11,7 @@ NAMES = ["__proto__", "constructor", "prototype", "__class__", "__dict__", "__in
          "__getattr__", "__del__", "toString", "valueOf", "then", "toJSON", "hasOwnProperty"]  # fmt: skip
 
 
-def test_into_the_host() -> None:
+def test_the_guest_cannot_pollute_the_host() -> None:
     received: list[Any] = []
     outcome(
         """
@@ -35,7 +35,7 @@ export default 1;
     assert not hasattr({}, "polluted")
 
 
-def test_into_the_guest() -> None:
+def test_the_host_does_not_pollute_the_guest() -> None:
     """A host that passes on data with such keys does not pollute the realm."""
     given = [{name: {"polluted": 1}} for name in NAMES if name not in ("then", "toJSON")]
     seen = outcome(

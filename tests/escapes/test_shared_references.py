@@ -10,7 +10,7 @@ from tests.escapes.attack import attack
 DOUBLING = "let v = ['end']; for (let i = 0; i < 40; i++) v = [v, v]; "
 
 
-def test_it_crosses_as_what_it_is() -> None:
+def test_a_doubling_value_crosses_with_its_references() -> None:
     result = attack(DOUBLING + "report(v); console.log(v); export default v", report=lambda v: None)
     assert result.status == "success", result.error
     value = result.result
@@ -20,7 +20,7 @@ def test_it_crosses_as_what_it_is() -> None:
     assert value == ["end"]
 
 
-def test_its_json_ends() -> None:
+def test_the_json_of_a_doubling_value_is_bounded() -> None:
     """`to_json` feeds notebooks: it may cut, it must not run for ever."""
     result = attack(DOUBLING + "export default { v, n: [1, 2] }")
     shape = result.to_json()

@@ -19,16 +19,19 @@ DEEP = {
     "apply": "const f = (...a) => f.apply(null, a); f(1)",
     "sort": "const f = () => [2, 1].sort(f); f()",
     "replace": "const f = () => 'a'.replace(/a/, f); f()",
-    "regexp": "new RegExp('('.repeat(1e5) + ')'.repeat(1e5)).test('')",
+    "regexp": "new RegExp('(?:'.repeat(1e5) + ')'.repeat(1e5)).test('')",
     "json_parse": "JSON.parse('['.repeat(1e6))",
     "nested_arrays_joined": "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; String(a)",
     "nested_arrays_flattened": "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; a.flat(Infinity)",
-    "spread": "Math.max(...new Array(5e6))",
+    "spread": "Math.max(...new Array(2e6))",
     "report_in_a_getter": "const o = { get x() { report(o); return 1 } }; report(o)",
     "log_in_a_getter": "const o = { get x() { console.log(o); return 1 } }; console.log(o)",
     "bridge_in_a_getter": "const o = { get x() { return bridge(o) } }; bridge(o)",
     "clone_in_a_getter": "const o = { get x() { return structuredClone(o) } }; structuredClone(o)",
 }
+
+
+OTHERWISE = {"regexp": "SyntaxError", "log_in_a_getter": "none"}  # a log never throws
 
 
 @pytest.mark.parametrize("kind", DEEP)
@@ -40,8 +43,7 @@ def test_an_overflow_is_an_error_that_can_be_caught(kind: str) -> None:
         report=lambda value: None,
     )
     assert result.status == "success", (kind, result.error)
-    assert result.result[1] == "heard"
-    assert result.result[0] in ("RangeError", "InternalError", "SyntaxError", "none")
+    assert result.result == [OTHERWISE.get(kind, "RangeError"), "heard"]
     assert result.reports[-1] == "after"
 
 
@@ -59,13 +61,13 @@ const dive = (n) => {
   try { console.log(n, bridge) } catch { failed++ }
 };
 try { dive(0) } catch (error) { failed = String(error) }
-export default [deepest > 100, typeof failed, bridge('end', [])];
+export default [deepest > 100, failed > 0, bridge('end', [])];
 """,
         globals={"bridge": lambda n, rest: calls.append(n) or n},
         report=lambda value: None,
     )
     assert result.status == "success", result.error
-    assert result.result == [True, "number", "end"]
+    assert result.result == [True, True, "end"]
     depths = [n for n in calls if n != "end"]
     assert depths == sorted(depths, reverse=True)
     assert depths[-1] == 0

@@ -30,20 +30,22 @@ export default [typeof ref.deref(), await later()];
         report=seen.append,
     )
     assert result.status == "success", result.error
-    assert result.result[1] == "later"
-    assert all(isinstance(r, list) and r[0] == "freed" for r in result.reports)
+    assert result.result == ["undefined", "later"]
+    assert sorted(seen, key=repr) == sorted(
+        [["freed", held] for n in range(200) for held in (n, "answer")], key=repr
+    )
 
 
 def test_a_weak_reference_to_what_was_lent() -> None:
-    """What the realm made for the guest is the guest's to lose, not ours."""
+    """What the realm made for the guest is freed when the guest lets go of it: we keep none."""
     seen = outcome(
         """
 let refs = [];
 for (let i = 0; i < 50; i++) refs.push(new WeakRef(give()));
 const churn = [];
 for (let i = 0; i < 1000; i++) churn.push(new Array(100));
-export default [give().f(), refs.map((r) => typeof r.deref()).every((t) => t === 'object' || t === 'undefined')];
+export default [give().f(), refs.filter((ref) => ref.deref() !== undefined).length];
 """,
         globals={"give": lambda: {"f": lambda: "called"}},
     )
-    assert seen == ["called", True]
+    assert seen == ["called", 0]
