@@ -136,6 +136,8 @@ def test_3_5_errors_come_back_with_name_message_and_stack(value: Value) -> None:
     )
     assert isinstance(error, GuestError)
     assert (error.name, error.message) == ("MyError", "m")
+    assert error.stack is not None
+    assert "<runCode>:2:20" in error.stack
 
 
 def test_3_5_cycles_and_shared_references_survive_inwards(value: Value) -> None:

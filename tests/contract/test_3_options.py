@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from sandbox_kernel import OptionError, SerializationError, run_code, undefined
+from sandbox_kernel import OptionError, SerializationError, run_code
 
 Value = Callable[..., Any]
 
@@ -18,21 +17,17 @@ Value = Callable[..., Any]
     [
         ({"memoryLimitBytse": 1}, "did you mean 'memoryLimitBytes'"),
         ({"timeout": 5}, "unknown option 'timeout'"),
-        (
-            {"zzz": 5},
-            "known: execute, imports, modules, globals, language, memory_limit_bytes, file",
-        ),
-        ({"imports": {"./fs": {}}}, "'./fs' is not a bare specifier"),
-        ({"imports": {"https://x/y.js": {}}}, "is not a bare specifier"),
+        ({"imports": {"./fs": {}}}, "'./fs' is no bare specifier"),
+        ({"imports": {"https://x/y.js": {}}}, "is no bare specifier"),
         ({"imports": {"fs": 5}}, "must be a mapping"),
-        ({"modules": {"helpers": ""}}, "'helpers' is not a relative specifier"),
-        ({"modules": {"../up.js": ""}}, "'../up.js' is not a relative specifier"),
-        ({"modules": {"./a/../b.js": ""}}, "is not a relative specifier"),
+        ({"modules": {"helpers": ""}}, "'helpers' is no relative specifier"),
+        ({"modules": {"../up.js": ""}}, "'../up.js' is no relative specifier"),
+        ({"modules": {"./a/../b.js": ""}}, "is no relative specifier"),
         ({"modules": {"./a.js": 5}}, "must be a string"),
-        ({"globals": {"not valid": 1}}, "'not valid' is not a JavaScript identifier"),
+        ({"globals": {"not valid": 1}}, "'not valid' is no JavaScript identifier"),
         ({"globals": {"class": 1}}, "'class' is a reserved name"),
         ({"globals": {"undefined": 1}}, "'undefined' is a reserved name"),
-        ({"globals": {5: 1}}, "keys of globals must be strings, not 5"),
+        ({"globals": {5: 1}}, "5, which is no string"),
         ({"language": "python"}, "'javascript' or 'typescript'"),
         ({"memoryLimitBytes": 0}, "must be positive"),
         ({"memoryLimitBytes": True}, "whole number"),
@@ -56,31 +51,7 @@ def test_3_a_bad_option_raises_at_once_and_names_the_offender(
     assert isinstance(caught.value, TypeError)
 
 
-@pytest.mark.parametrize(
-    ("key", "size"),
-    [("a" * 4097, "4,097"), ("é" * 2**20, "2,097,152"), ("./" + "a" * 4095, "4,097")],
-)
-@pytest.mark.parametrize("option", ["imports", "modules"])
-def test_3_a_specifier_longer_than_any_that_can_be_imported_raises_at_once(
-    option: str, key: str, size: str
-) -> None:
-    with pytest.raises(OptionError) as caught:
-        run_code("export default 1", {option: {key: {} if option == "imports" else ""}})
-    assert caught.value.option == option
-    assert str(caught.value) == (
-        f"{option} key '{key[:60]}…' has {size} bytes; a specifier may have at most 4,096"
-    )
-
-
-@pytest.mark.parametrize(
-    "option", [{"imports": {"\ud800": {"f": 1}}}, {"modules": {"./\ud800": ""}}]
-)
-def test_3_half_of_a_surrogate_pair_is_not_a_specifier(option: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="half of a surrogate pair"):
-        run_code("export default 1", option)
-
-
-def test_3_a_source_that_is_no_text_raises_at_once() -> None:
+def test_3_a_source_that_is_not_text_raises_at_once() -> None:
     with pytest.raises(TypeError, match="source must be a string, not bytes"):
         run_code(b"export default 1")  # type: ignore[arg-type]  # which is what must fail
 
@@ -133,11 +104,11 @@ def test_3_1_a_returned_thenable_is_awaited(value: Value) -> None:
     )
 
 
-def test_3_1_an_export_that_is_no_function_is_the_result_itself(value: Value) -> None:
+def test_3_1_an_export_that_is_not_a_function_is_the_result_itself(value: Value) -> None:
     assert value("export const answer = 42", execute={"fn": "answer"}) == 42
 
 
-def test_3_1_arguments_for_an_export_that_is_no_function_are_an_error(run: Value) -> None:
+def test_3_1_arguments_for_an_export_that_is_not_a_function_are_an_error(run: Value) -> None:
     result = run("export default 42", execute={"args": [1]})
     assert result.status == "error"
     assert "not a function" in result.error.message
@@ -220,9 +191,32 @@ def test_3_2_a_missing_named_export_fails_linkage(run: Value) -> None:
     assert "'nope'" in result.error.message
 
 
-def test_3_2_inherited_names_are_no_exports(run: Value) -> None:
+def test_3_2_inherited_names_are_not_exports(run: Value) -> None:
     result = run("import { toString } from 'tools'", imports={"tools": {}})
     assert result.status == "link_error"
+
+
+@pytest.mark.parametrize("specifier", ["\ud800", "\x1b", "é", "a\u202e"])
+def test_3_2_an_unknown_specifier_of_odd_characters_is_named_too(
+    run: Value, specifier: str
+) -> None:
+    spelled = specifier.encode("unicode_escape").decode()
+    result = run(f"import '{spelled}'")
+    assert (result.status, result.error.specifier) == ("link_error", specifier)
+    result = run(f"await import('{spelled}')")
+    assert (result.status, result.error.name) == ("error", "LinkError")
+
+
+def test_3_2_a_specifier_with_a_nul_is_refused(run: Value) -> None:
+    assert run("import '\\x00x'").status == "link_error"
+    result = run("await import('\\x00x')")
+    assert (result.status, result.error.name) == ("error", "LinkError")
+
+
+def test_3_2_several_functions_of_one_module_stay_apart(value: Value) -> None:
+    functions = {name: (lambda name=name: name) for name in ("a", "b", "c")}
+    source = "import * as s from 's'; export default [s.a(), s.b(), s.c(), s.a === s.b]"
+    assert value(source, imports={"s": functions}) == ["a", "b", "c", False]
 
 
 # -- 3.3
@@ -254,7 +248,7 @@ def test_3_3_a_filename_without_a_relative_folder_means_the_root(
 def test_3_3_nothing_climbs_out_of_the_graph(run: Value) -> None:
     result = run("import '../x.js'", modules={"./x.js": ""})
     assert result.status == "link_error"
-    assert "leads out" in result.error.message
+    assert "climbs out" in result.error.message
 
 
 def test_3_3_modules_are_evaluated_once_and_may_be_cyclic(value: Value) -> None:
@@ -328,164 +322,3 @@ def test_3_4_without_globals_neither_report_nor_anything_else_is_there(value: Va
         "object",
         "undefined",
     ]
-
-
-# -- bridges
-
-
-def test_3_5_a_python_function_becomes_a_function_with_its_name(value: Value) -> None:
-    def add(a: int, b: int) -> int:
-        return a + b
-
-    source = "export default [typeof add, add.name, add(1, 2), 'prototype' in add]"
-    assert value(source, globals={"add": add}) == ["function", "add", 3, False]
-
-
-def test_3_5_functions_nest_in_plain_objects(value: Value) -> None:
-    assert value("export default a.b[0].c(4)", globals={"a": {"b": [{"c": lambda n: n * 2}]}}) == 8
-
-
-async def test_3_5_async_functions_return_promises(value: Value) -> None:
-    async def later(n: int) -> int:
-        await asyncio.sleep(0)
-        return n + 1
-
-    source = "const p = later(1); export default [p instanceof Promise, await p]"
-    assert (await run_code(source, globals={"later": later})).result == [True, 2]
-
-
-async def test_3_5_a_function_that_returns_an_awaitable_returns_a_promise() -> None:
-    def sometimes(wait: bool) -> Any:
-        return asyncio.sleep(0, "later") if wait else "now"
-
-    source = "const p = sometimes(true); export default [sometimes(false), p instanceof Promise, await p]"
-    result = await run_code(source, globals={"sometimes": sometimes})
-    assert result.result == ["now", True, "later"]
-
-
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_3_5_an_answer_that_comes_while_another_call_waits(wrapped: bool) -> None:
-    """The guest is in `outer`, which called it back, and waits for `inner`; a promise settles then."""
-
-    async def later() -> int:
-        return 42
-
-    def outer(call_back: Any) -> Any:
-        call_back()
-        return [later()] if wrapped else later()
-
-    source = """
-        let got;
-        const spin = () => { const end = Date.now() + 30; while (Date.now() < end); };
-        const promise = outer(() => { spin(); got = inner() });
-        export default [await (promise instanceof Promise ? promise : promise[0]), got];
-    """
-    bridges = {"outer": outer, "inner": lambda: 1}
-    result = run_code(source, language="javascript", globals=bridges).wait(20)
-    assert (result.status, result.result) == ("success", [42, 1]), result.error
-
-
-async def test_3_5_what_a_refused_answer_lent_disturbs_nothing() -> None:
-    async def later() -> int:
-        return 1
-
-    async def refused() -> Any:
-        return [later(), object()]
-
-    async def odd() -> Any:
-        return {1, 2}
-
-    source = """
-        const first = await refused().catch((error) => error.name);
-        export default [first, (await odd()).size, (await odd()).size];
-    """
-    result = await run_code(source, globals={"refused": refused, "odd": odd})
-    assert result.result == ["SerializationError", 2, 2], result.error
-
-
-async def test_3_5_many_large_answers_do_not_pile_up_in_the_heap() -> None:
-    async def text() -> str:
-        return "x" * 100_000
-
-    source = """
-        let sum = 0;
-        await Promise.all(Array.from({ length: 60 }, () => text().then((t) => { sum += t.length })));
-        export default sum;
-    """
-    result = await run_code(source, globals={"text": text}, memory_limit_bytes=6 * 2**20)
-    assert (result.status, result.result) == ("success", 6_000_000)
-
-
-async def test_3_5_answers_keep_their_order_whatever_they_are() -> None:
-    """Values, errors, bytes and calls into the guest are different messages on their way back."""
-
-    async def answer(n: int, note: Any) -> Any:
-        if n % 5 == 1:
-            raise ValueError(str(n))
-        if n % 5 == 2:
-            return bytes([n % 256])
-        if n % 5 == 3:
-            await note(n)
-        return n
-
-    source = """
-        const order = [];
-        const note = (n) => { order.push(-n) };
-        const all = Array.from({ length: 50 }, (_, n) => answer(n, note).then(
-            (value) => { order.push(n); return typeof value === 'number' ? value : value[0] },
-            (error) => { order.push(n); return Number(error.message) }));
-        export default [await Promise.all(all), order];
-    """
-    values, order = (await run_code(source, globals={"answer": answer})).result
-    assert values == list(range(50))
-    at_once = [n for n in order if n >= 0 and n % 5 != 3]
-    assert at_once == sorted(at_once)
-    assert [-n for n in order if n < 0] == [n for n in range(50) if n % 5 == 3]
-
-
-async def test_3_5_calls_keep_their_order() -> None:
-    order: list[int] = []
-
-    async def start(n: int) -> int:
-        order.append(n)
-        await asyncio.sleep(0.001 * (20 - n))
-        return n
-
-    source = "export default await Promise.all(Array.from({ length: 20 }, (_, n) => start(n)))"
-    result = await run_code(source, globals={"start": start})
-    assert order == result.result == list(range(20))
-
-
-async def test_3_5_a_thousand_concurrent_calls_are_fine() -> None:
-    async def twice(n: int) -> int:
-        await asyncio.sleep(0.01)
-        return 2 * n
-
-    source = "export default (await Promise.all(Array.from({ length: 1000 }, (_, n) => twice(n)))).length"
-    assert (await run_code(source, globals={"twice": twice})).result == 1000
-
-
-def test_3_5_an_awaitable_given_as_a_value_is_a_promise(run: Value) -> None:
-    async def answer() -> int:
-        return 42
-
-    assert run(
-        "export default [p instanceof Promise, await p]", globals={"p": answer()}
-    ).result == [
-        True,
-        42,
-    ]
-
-
-def test_3_5_an_undefined_result_is_undefined(value: Value) -> None:
-    assert value("export default f()", globals={"f": lambda: undefined}) is undefined
-    assert value("export default f() === null", globals={"f": lambda: None}) is True
-
-
-def test_3_5_bridges_see_no_this_and_no_more_than_the_arguments(value: Value) -> None:
-    heard: list[Any] = []
-    value(
-        "({ f }).f(1); f.call({ secret: 1 }, 2); export default 0",
-        globals={"f": lambda *args: heard.append(args)},
-    )
-    assert heard == [(1,), (2,)]

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from sandbox_kernel import run_code
 
 Value = Callable[..., Any]
@@ -41,9 +39,7 @@ def test_7_positions_are_those_of_the_source(run: Value) -> None:
     source = "interface A<T> {\n  x: T;\n}\nconst f = <T,>(x: T): T => { throw new Error('here') };\nf<number>(1)"
     error = run(source).error
     assert error.line == 4
-    assert source.splitlines()[3][error.column - 1 :].startswith(
-        ("Error(", "new Error(", "throw", "(")
-    )
+    assert source.splitlines()[3][error.column - 1 :] == "Error('here') };"
 
 
 def test_7_modules_are_typescript_too(value: Value) -> None:
@@ -133,9 +129,8 @@ async def test_10_4_a_tool_is_a_thin_wrapper_around_a_run() -> None:
     assert await tool("throw new Error('no')") == {"status": "error", "error": "no"}
 
 
-@pytest.mark.parametrize("count", [50])
-async def test_many_runs_at_once_have_their_own_results(count: int) -> None:
+async def test_many_runs_at_once_have_their_own_results() -> None:
     async def one(n: int) -> Any:
         return (await run_code("export default n * 2", globals={"n": n})).result
 
-    assert await asyncio.gather(*(one(n) for n in range(count))) == [2 * n for n in range(count)]
+    assert await asyncio.gather(*map(one, range(50))) == [2 * n for n in range(50)]
