@@ -1,4 +1,4 @@
-"""Random programs, in both languages, through the whole engine: each ends in one of five ways, none in a crash."""
+"""Random programs, in both languages, through the whole engine: each ends by itself, none in a crash."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def run_all(programs: list[tuple[str, str]]) -> list[Any]:
             globals={"sync": lambda *args: args[0] if args else None, "later": later},
             memory_limit_bytes=16 * 2**20,
         )  # fmt: skip
-        handle = asyncio.get_running_loop().call_later(20, run.terminate, "too long")
+        handle = asyncio.get_running_loop().call_later(60, run.terminate, "too long")
         result = await run
         handle.cancel()
         return result
@@ -85,8 +85,10 @@ async def run_all(programs: list[tuple[str, str]]) -> list[Any]:
         st.tuples(PROGRAMS, st.sampled_from(["javascript", "typescript"])), min_size=6, max_size=10
     )
 )
-def test_every_program_ends_in_one_of_five_ways(programs: list[tuple[str, str]]) -> None:
+def test_every_program_ends_and_none_crashes(programs: list[tuple[str, str]]) -> None:
+    """Nothing in them loops: one that has to be terminated hangs in code of ours."""
     for (source, language), result in zip(programs, asyncio.run(run_all(programs)), strict=True):
+        assert result.status != "terminated", (language, source, result.error)
         crashed = result.error is not None and result.error.name == "SandboxCrash"
         assert not crashed, (language, source, result.error)
         assert (result.error is None) == (result.status == "success")

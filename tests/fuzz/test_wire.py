@@ -59,7 +59,7 @@ def read(data: bytes, cuts: list[int]) -> list[Any]:
     st.lists(st.one_of(FRAMES, st.binary(max_size=50)), max_size=6).map(b"".join),
     st.lists(st.integers(0, 300), max_size=6),
 )
-def test_frames_whole_or_in_pieces(data: bytes, cuts: list[int]) -> None:
+def test_frames_are_the_same_whole_or_in_pieces(data: bytes, cuts: list[int]) -> None:
     whole = read(data, [])
     assert read(data, sorted(cuts)) == whole
     assert read(data, list(range(min(len(data), 400)))) == whole
