@@ -142,9 +142,6 @@ LYING = {
     "a_failure_whose_message_is_a_list": failure(message=[]),
     "a_failure_nested_a_million_deep": frame(FAILED, "[" * 1_000_000),
     "a_result_that_cannot_be_read": frame(FINISHED, "P"),
-    "another_version": frame(READY, a=FILTERED, b=VERSION + 1),
-    "less_isolation_than_demanded": frame(READY, a=PROCESS_ONLY, b=VERSION),
-    "an_isolation_of_its_own": frame(READY, a=77, b=VERSION),
     "ready_twice": ready(),
 }
 LYING_OF_CALLS = {
@@ -173,6 +170,20 @@ def test_a_malformed_message_crashes_the_run(lie: str) -> None:
     assert result.error is not None
     assert result.error.message.startswith("the worker broke the protocol: ")
     assert result.reports == ["before"]
+
+
+NOT_AS_REQUIRED = {
+    "another_version": frame(READY, a=FILTERED, b=VERSION + 1),
+    "less_isolation_than_demanded": frame(READY, a=PROCESS_ONLY, b=VERSION),
+    "an_isolation_of_its_own": frame(READY, a=77, b=VERSION),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_AS_REQUIRED)
+def test_a_worker_of_another_version_or_isolation_is_a_crash(kind: str) -> None:
+    result = face(NOT_AS_REQUIRED[kind], value(REPORT, 1), finished())
+    assert is_crash(result), result
+    assert result.reports == []
 
 
 @pytest.mark.parametrize("first", [REPORT, LOG, CALL, CALLS, FINISHED, FAILED])

@@ -125,6 +125,34 @@ answer(held)
     assert (found.status, found.result) == ("success", [])
 
 
+LIMITS = {  # as /proc spells them: soft and hard
+    "Max cpu time": ("300", "301"),
+    "Max file size": ("0", "0"),
+    "Max core file size": ("0", "0"),
+    "Max processes": ("0", "0"),
+    "Max open files": ("1", "1"),
+    "Max locked memory": ("0", "0"),
+}
+
+
+def test_the_operating_system_confirms_the_lockdown_of_a_spare(taken: Engine) -> None:
+    assert until(lambda: len(taken.processes().spares) == 2)
+    process = Path("/proc", str(taken.processes().spares[0]))
+    assert until(lambda: "\nSeccomp:\t2\n" in (process / "status").read_text())
+    assert "\nNoNewPrivs:\t1\n" in (process / "status").read_text()
+    lines = (process / "limits").read_text().splitlines()
+    found = {line[:26].strip(): tuple(line[26:].split()[:2]) for line in lines}
+    assert {name: found[name] for name in LIMITS} == LIMITS
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="everything in /proc is root's then")
+def test_a_spare_is_not_dumpable(taken: Engine) -> None:
+    """What is not dumpable belongs to root in /proc: others of the same user read nothing of it."""
+    assert until(lambda: len(taken.processes().spares) == 2)
+    process = Path("/proc", str(taken.processes().spares[0]))
+    assert until(lambda: (process / "environ").stat().st_uid == 0)
+
+
 def test_its_environment_is_empty(attack: Attack) -> None:
     assert os.environ
     found = attack(
