@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sandbox_kernel.worker.lockdown import _ARCHITECTURES
+from tests.escapes.test_bombs import BOMBS
+from tests.hostile_worker.test_frames import LYING, LYING_OF_CALLS
+from tests.hostile_worker.test_system_calls import ALLOWED, HIGHEST
+
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text("utf-8")
 LAYERS = set(re.findall(r"^\| ([a-z]+) \|", TEXT, re.M))
@@ -30,8 +35,20 @@ def test_every_file_of_attacks_and_faults_is_in_the_table() -> None:
     assert len(ROWS) > 60
 
 
-def test_the_list_of_system_calls_is_as_long_as_it_says() -> None:
-    from sandbox_kernel.worker.lockdown import ALLOWED_CALLS
+def stated(pattern: str) -> set[int]:
+    """Every number that the page gives in this place; it must give one."""
+    found = {int(number) for number in re.findall(pattern, TEXT)}
+    assert found, pattern
+    return found
 
-    counts = {len(calls) for calls in ALLOWED_CALLS.values()}
-    assert counts == {int(n) for n in re.findall(r"allow-list of (\d+) system calls", TEXT)}
+
+def test_the_list_of_system_calls_is_as_long_as_it_says() -> None:
+    counts = {len(calls) for _, calls in _ARCHITECTURES.values()}
+    assert counts == stated(r"allow-list of (\d+) system calls")
+    assert counts == stated(r"the (\d+) calls on the list")
+
+
+def test_there_are_as_many_attacks_as_it_says() -> None:
+    assert stated(r"(\d+) bombs") == {len(BOMBS)}
+    assert stated(r"(\d+) kinds of malformed message") == {len(LYING) + len(LYING_OF_CALLS)}
+    assert stated(r"(\d+) system calls off the list") == {HIGHEST - len(ALLOWED)}

@@ -101,6 +101,7 @@ class Impostor:
         self._script = script
         self._limits = limits
         self.problem: BaseException | None = None
+        self.exited = threading.Event()
 
     def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
         ours, theirs = socket.socketpair()
@@ -124,6 +125,7 @@ class Impostor:
             except BaseException as problem:
                 self.problem = problem
         worker.exited(Record(EXITED, 0, 0, 0))
+        self.exited.set()
 
 
 def face(*sent: bytes, limits: Limits = LIMITS, **options: Any) -> CodeExecutionResult:
