@@ -142,3 +142,11 @@ def play(
     if impostor.problem is not None:
         raise impostor.problem
     return result
+
+
+def is_crash(result: CodeExecutionResult) -> bool:
+    return (
+        result.status == "error"
+        and result.error is not None
+        and result.error.name == "SandboxCrash"
+    )
