@@ -134,7 +134,7 @@ def test_killing_the_zygote_again_and_again_grows_nothing(engine: Engine) -> Non
         os.kill(killed, signal.SIGKILL)
         assert until(lambda: engine.processes().zygote != killed)  # noqa: B023  # called at once
         assert works(engine)
-    assert until(lambda: descriptors(engine) == before)
+    assert until(lambda: descriptors(engine) <= before)
 
 
 def test_runs_that_wait_for_a_worker_outlive_the_zygote() -> None:
@@ -194,7 +194,7 @@ def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_descriptor
         gc.disable()
         try:
             closed_as_soon_as_it_is_over(engine)
-            assert until(lambda: descriptors() == before, seconds=2)
+            assert until(lambda: descriptors() <= before, seconds=2)
         finally:
             gc.enable()
 

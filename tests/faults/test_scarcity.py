@@ -38,7 +38,7 @@ def test_a_thousand_runs_at_once() -> None:
         assert [r.reports for r in results] == [[n] for n in range(1000)]
         assert [r.logs[0].args for r in results] == [(n,) for n in range(1000)]
         assert until(lambda: at_rest(engine))
-    assert until(lambda: descriptors() == before)
+    assert until(lambda: descriptors() <= before)
 
 
 def test_hundreds_of_runs_without_a_loop() -> None:
@@ -127,4 +127,4 @@ def test_many_engines_opened_and_closed() -> None:
         with Engine(spares=2) as engine:
             assert works(engine)
             assert descriptors(engine) > before
-    assert until(lambda: descriptors() == before)
+    assert until(lambda: descriptors() <= before)

@@ -95,8 +95,8 @@ class Growth:
         return descriptors(*self._engines), resident(), len(gc.get_objects())
 
     def check(self, runs: int) -> None:
-        """Descriptors exactly; one object a run would be ten times what is allowed."""
-        assert until(lambda: descriptors(*self._engines) == self._before[0]), self._held()
+        """Not one descriptor; one object a run would be ten times what is allowed."""
+        assert until(lambda: descriptors(*self._engines) <= self._before[0]), self._held()
         _, memory, objects = map(operator.sub, self._held(), self._before)
         print(f"{runs} runs: {memory / 2**20:+.1f} MB, {objects:+d} objects")
         assert objects < max(100, runs // 10)
