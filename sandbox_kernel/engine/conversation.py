@@ -284,6 +284,10 @@ class Conversation:
             # Nobody reads now. A guest that waits for a synchronous bridge has said all it could.
             self._end(ending.terminated(reason))
 
+    def is_stuck(self) -> bool:
+        line = self._line
+        return line is not None and line.is_stuck()
+
     def memory_used_bytes(self) -> int | None:
         line = self._line
         return None if line is None or self.ended else line.memory_used_bytes()
@@ -332,10 +336,9 @@ class Conversation:
     def _stop_at(self, cap: str) -> None:
         self._end(ending.terminated(f"safety cap: {cap}"))
 
-    def stopped(self) -> None:
-        self.fail(CodeExecutionError("EngineError", "the worker was stopped by a signal"))
-
     def gone(self, record: Record | None, cut_short: bool) -> None:
+        if self._life.state is State.FINISHING and not self._life.stopping:
+            return  # it has said all that it had to say
         if self._life.stopping:
             self._end(ending.terminated(self._life.reason))
             return
@@ -367,7 +370,7 @@ class Conversation:
             self._listener.settled(outcome)
         finally:
             if finished_here:
-                self.loop.call_soon(self._release_worker)
+                self._release_worker()
 
     def _release_all(self) -> None:
         self._release_waiting()

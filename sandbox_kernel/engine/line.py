@@ -18,7 +18,6 @@ from .worker import memory_of_messages
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
 _EXIT_NOTICE_SECONDS = 2.0
-PATIENCE = 10.0  # seconds that a worker may keep silent before it is looked at
 READY = {  # as a worker of each isolation level says it
     level: b"".join(pack(messages.READY, level, messages.VERSION))
     for level in messages.ISOLATION_NAMES
@@ -61,9 +60,6 @@ class Party(Protocol):
     def overflowed(self) -> None:
         """The worker does not take what it is sent."""
 
-    def stopped(self) -> None:
-        """The worker was stopped by a signal before it read its order."""
-
     def gone(self, record: Record | None, cut_short: bool) -> None:
         """The worker has ended; `record` says how, if anybody knows."""
 
@@ -92,7 +88,6 @@ class Line:
         self._largest_received = 0
         self._work: Iterator[None] | None = None  # that takes several turns of the loop
         self._gone = False
-        self._check: asyncio.TimerHandle | None = None
 
     def read_ready(self, expected: bytes) -> bool | None:
         """Reads the READY frame that a spare has already sent, without waiting for the loop.
@@ -115,12 +110,6 @@ class Line:
     def listen(self, context: contextvars.Context, pace: Pace) -> None:
         self._context, self._pace = context, pace
         self._listen()
-        self._check = self._loop.call_later(PATIENCE, self._check_that_it_runs)
-
-    def _check_that_it_runs(self) -> None:
-        """A worker that was stopped while it waited would never even read its order."""
-        if not self._largest_received and not self._party.ended and self._peer.is_stopped():
-            self._party.stopped()
 
     def _listen(self) -> None:
         self._loop.add_reader(self._peer.descriptor, self._context.run, self._on_readable)
@@ -218,6 +207,10 @@ class Line:
         copies = memory_of_messages(self._outbox.largest, self._largest_received)
         return max(0, growth - copies) or None
 
+    def is_stuck(self) -> bool:
+        """Whether the worker was stopped by a signal, and has not said anything yet."""
+        return not self._largest_received and self._peer.is_stopped()
+
     @property
     def is_working(self) -> bool:
         """Whether it is busy with a long message, and does not read."""
@@ -228,8 +221,6 @@ class Line:
 
     def hang_up(self) -> None:
         """Nothing is sent any more, and nothing is heard."""
-        if self._check is not None:
-            self._check.cancel()
         self._work = None
         self._outbox.close()
 

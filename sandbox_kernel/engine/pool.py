@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from ..backend import ActiveRun, Lent, Listener
@@ -48,6 +49,9 @@ class Taker(Protocol):
     def fail(self, error: CodeExecutionError) -> None:
         """No worker can be had."""
 
+    def is_stuck(self) -> bool:
+        """Whether its worker was stopped before it said anything."""
+
 
 class WorkerPool:
     """The processes of one engine. All of it may be called from any thread."""
@@ -63,6 +67,7 @@ class WorkerPool:
         self._waiting: deque[Taker] = deque()  # that have a place, but no worker yet
         self._given: dict[Taker, Worker] = {}  # forked for a taker, on their way to its loop
         self._taken: dict[Taker, int] = {}  # process numbers of workers in use
+        self._since: dict[Taker, float] = {}  # when a worker was first asked for
         self._closed = False
         _pools.add(self)
 
@@ -179,6 +184,7 @@ class WorkerPool:
         """A spare if there is one, the next forked worker otherwise."""
         while True:
             with self._lock:
+                self._since[taker] = monotonic()
                 if not self._spares:
                     self._waiting.append(taker)
                     problem = self._refill()
@@ -192,19 +198,6 @@ class WorkerPool:
                 return
         if problem is not None and (self._zygote is None or not self._zygote.requested):
             taker.fail(_no_worker(problem.strerror or str(problem)))
-        else:
-            self._on_loop(taker, taker.loop.call_later, PATIENCE, self._give_up, taker)
-
-    def _give_up(self, taker: Taker) -> None:
-        """A zygote that gives no worker for so long is stopped or stuck: the next one may do."""
-        with self._lock:
-            if taker not in self._waiting:
-                return
-            self._waiting.remove(taker)
-            zygote, spares = self._let_go()
-            self._refill()
-        _close_processes(zygote, spares)
-        taker.fail(_no_worker(f"none was ready within {PATIENCE:g} s"))
 
     def _attach(self, taker: Taker, worker: Worker) -> bool:
         """False if the worker was dead, or the taker had ended."""
@@ -240,7 +233,7 @@ class WorkerPool:
         return self._listen_to(spawned or spawn_zygote(cpu_seconds))
 
     def _listen_to(self, spawned: Spawned) -> ZygoteProcess:
-        return ZygoteProcess(spawned, self._worker_forked, self._zygote_lost)
+        return ZygoteProcess(spawned, self._worker_forked, self._zygote_lost, self._check_patience)
 
     def _worker_forked(self, worker: Worker) -> None:
         """On the zygote's thread."""
@@ -285,6 +278,22 @@ class WorkerPool:
         for taker in given_up:
             self._on_loop(taker, taker.fail, _no_worker(reason))
 
+    def _check_patience(self) -> None:
+        """Now and then, on the zygote's thread: what is stopped or stuck would never answer."""
+        with self._lock:
+            late = monotonic() - PATIENCE
+            overdue = [taker for taker, since in self._since.items() if since < late]
+            waiting = [taker for taker in overdue if taker in self._waiting]
+            stuck = [taker for taker in overdue if taker.is_stuck()]
+            for taker in waiting:
+                self._waiting.remove(taker)
+            zygote, spares = self._let_go() if waiting else (None, [])
+            if waiting:
+                self._refill()
+        for taker in (*waiting, *stuck):
+            self._on_loop(taker, taker.fail, _no_worker(f"none answered within {PATIENCE:g} s"))
+        _close_processes(zygote, spares)
+
     # -- bookkeeping
 
     def release(self, taker: Taker) -> None:
@@ -295,6 +304,7 @@ class WorkerPool:
             if taker in self._given:
                 self._given.pop(taker).close()
             self._taken.pop(taker, None)
+            self._since.pop(taker, None)
             following = self._places.leave(taker, self._settings.concurrency)
             if following is None or self._closed:
                 return
@@ -314,6 +324,7 @@ class WorkerPool:
         self._spares.clear()
         self._given.clear()
         self._taken.clear()
+        self._since.clear()
         self._waiting.clear()
         self._places.clear()
         if zygote is not None:

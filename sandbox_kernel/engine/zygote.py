@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import os
+import select
 import signal
 import socket
 import sys
@@ -17,6 +18,8 @@ from ..isolation.bpf import AUDIT_NUMBERS
 from ..wire import control
 from .spawn import Spawned
 from .worker import Worker
+
+_QUIET_MILLISECONDS = 2000
 
 
 @cache
@@ -33,11 +36,14 @@ class ZygoteProcess:
         spawned: Spawned,
         on_worker: Callable[[Worker], None],
         on_lost: Callable[[ZygoteProcess, str], None],
+        on_quiet: Callable[[], None],
     ) -> None:
+        """`on_quiet` is called after every two seconds in which it said nothing."""
         self.pid = spawned.pid
         self._control = spawned.control
         self._on_worker = on_worker
         self._on_lost = on_lost
+        self._on_quiet = on_quiet
         self._lock = threading.Lock()
         self._reaped = False
         self._requested: deque[socket.socket] = deque()
@@ -63,7 +69,12 @@ class ZygoteProcess:
         return len(self._requested)
 
     def _listen(self) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
         while True:
+            if not poll.poll(_QUIET_MILLISECONDS):
+                self._on_quiet()
+                continue
             try:
                 data, ancillary, _, _ = self._control.recvmsg(
                     control.SIZE, socket.CMSG_SPACE(4), socket.MSG_WAITALL

@@ -9,14 +9,14 @@ import time
 import pytest
 
 from sandbox_kernel import Engine, run_code
-from sandbox_kernel.engine import line, pool
+from sandbox_kernel.engine import pool, zygote
 from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "PATIENCE", 0.3)
-    monkeypatch.setattr(line, "PATIENCE", 0.3)
+    monkeypatch.setattr(zygote, "_QUIET_MILLISECONDS", 100)
 
 
 def test_a_run_whose_zygote_is_stopped_ends_with_an_engine_error() -> None:
@@ -28,7 +28,7 @@ def test_a_run_whose_zygote_is_stopped_ends_with_an_engine_error() -> None:
         result = run_code("export default 2", engine=engine).wait(30)
         assert result.error is not None
         assert (result.status, result.error.name) == ("error", "EngineError")
-        assert "none was ready within 0.3 s" in result.error.message
+        assert "none answered within 0.3 s" in result.error.message
         assert run_code("export default 3", engine=engine).wait(30).result == 3
 
 

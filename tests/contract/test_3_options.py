@@ -17,17 +17,17 @@ Value = Callable[..., Any]
     [
         ({"memoryLimitBytse": 1}, "did you mean 'memoryLimitBytes'"),
         ({"timeout": 5}, "unknown option 'timeout'"),
-        ({"imports": {"./fs": {}}}, "'./fs' is no bare specifier"),
-        ({"imports": {"https://x/y.js": {}}}, "is no bare specifier"),
+        ({"imports": {"./fs": {}}}, "'./fs' is not a bare specifier"),
+        ({"imports": {"https://x/y.js": {}}}, "is not a bare specifier"),
         ({"imports": {"fs": 5}}, "must be a mapping"),
-        ({"modules": {"helpers": ""}}, "'helpers' is no relative specifier"),
-        ({"modules": {"../up.js": ""}}, "'../up.js' is no relative specifier"),
-        ({"modules": {"./a/../b.js": ""}}, "is no relative specifier"),
+        ({"modules": {"helpers": ""}}, "'helpers' is not a relative specifier"),
+        ({"modules": {"../up.js": ""}}, "'../up.js' is not a relative specifier"),
+        ({"modules": {"./a/../b.js": ""}}, "is not a relative specifier"),
         ({"modules": {"./a.js": 5}}, "must be a string"),
-        ({"globals": {"not valid": 1}}, "'not valid' is no JavaScript identifier"),
+        ({"globals": {"not valid": 1}}, "'not valid' is not a JavaScript identifier"),
         ({"globals": {"class": 1}}, "'class' is a reserved name"),
         ({"globals": {"undefined": 1}}, "'undefined' is a reserved name"),
-        ({"globals": {5: 1}}, "5, which is no string"),
+        ({"globals": {5: 1}}, "keys of globals must be strings, not 5"),
         ({"language": "python"}, "'javascript' or 'typescript'"),
         ({"memoryLimitBytes": 0}, "must be positive"),
         ({"memoryLimitBytes": True}, "whole number"),
@@ -248,7 +248,7 @@ def test_3_3_a_filename_without_a_relative_folder_means_the_root(
 def test_3_3_nothing_climbs_out_of_the_graph(run: Value) -> None:
     result = run("import '../x.js'", modules={"./x.js": ""})
     assert result.status == "link_error"
-    assert "climbs out" in result.error.message
+    assert "leads out" in result.error.message
 
 
 def test_3_3_modules_are_evaluated_once_and_may_be_cyclic(value: Value) -> None:
@@ -322,3 +322,27 @@ def test_3_4_without_globals_neither_report_nor_anything_else_is_there(value: Va
         "object",
         "undefined",
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "size"),
+    [("a" * 4097, "4,097"), ("é" * 2**20, "2,097,152"), ("./" + "a" * 4095, "4,097")],
+)
+@pytest.mark.parametrize("option", ["imports", "modules"])
+def test_3_a_specifier_longer_than_any_that_can_be_imported_raises_at_once(
+    option: str, key: str, size: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        run_code("export default 1", {option: {key: {} if option == "imports" else ""}})
+    assert caught.value.option == option
+    assert str(caught.value) == (
+        f"{option} key '{key[:60]}…' has {size} bytes; a specifier may have at most 4,096"
+    )
+
+
+@pytest.mark.parametrize(
+    "option", [{"imports": {"\ud800": {"f": 1}}}, {"modules": {"./\ud800": ""}}]
+)
+def test_3_half_of_a_surrogate_pair_is_not_a_specifier(option: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="half of a surrogate pair"):
+        run_code("export default 1", option)

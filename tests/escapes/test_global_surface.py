@@ -83,3 +83,11 @@ def test_random_numbers_differ_between_runs() -> None:
     """Workers are copies of one realm; a seed copied with it would make every run alike."""
     drawn = [outcome("export default [Math.random(), Math.random()]") for _ in range(20)]
     assert len({number for pair in drawn for number in pair}) == 40
+
+
+def test_numbers_have_no_text_that_the_guest_chose() -> None:
+    """JSON.rawJSON would put any digits into what crosses, beyond what a number can be."""
+    assert outcome("export default Object.getOwnPropertyNames(JSON).sort()") == [
+        "parse",
+        "stringify",
+    ]

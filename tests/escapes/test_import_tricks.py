@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.escapes.attack import failure, outcome
+from tests.escapes.attack import attack, failure, outcome
 
 REFUSED = [
     "fs", "node:fs", "os", "std", "qjs:os", "bjson", "lent/", "lent/../lent", "LENT", " lent", "lent ",
@@ -95,3 +95,66 @@ def test_a_module_that_imports_itself_and_its_importer() -> None:
     source = "import * as me from './a.js'; export const v = typeof me.v"
     told = failure("import { v } from './a.js'", modules={"./a.js": source})
     assert told == ("error", "ReferenceError", "v is not initialized")
+
+
+MOST = 4096
+MIB = 2**20
+TOO_LONG = {
+    "bare": ("a" * MIB, "a" * 60, "1,048,576"),
+    "relative": ("./" + "a/" * (MIB // 2), "./" + "a/" * 29, "1,048,578"),
+    "not_ascii": ("é" * MIB, "é" * 60, "2,097,152"),
+    "lone_surrogates": ("\\ud800" * MOST, "\ufffd" * 60, "12,288"),
+    "by_one_byte": ("a" * (MOST + 1), "a" * 60, "4,097"),
+}
+STATEMENTS = {
+    "import": "\n  import '{}'",
+    "import_from": "\n  import x from '{}'",
+    "export_from": "\n  export * from '{}'",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("case", TOO_LONG)
+def test_a_specifier_that_is_too_long_is_a_link_error(case: str, statement: str) -> None:
+    specifier, start, size = TOO_LONG[case]
+    source = STATEMENTS[statement].format(specifier)
+    for language in ("javascript", "typescript"):
+        result = attack(source, language=language)
+        assert (result.status, result.error.name) == ("link_error", "LinkError")
+        assert result.error.message == (
+            f"cannot import '{start}…': a specifier may have at most 4,096 bytes, this one has {size}"
+        )
+        assert result.error.specifier == f"{start}…"
+        assert result.memory_used_bytes < 32 * MIB
+
+
+def test_a_specifier_that_is_too_long_has_a_place() -> None:
+    for statement, column in (("import", 10), ("import_from", 17), ("export_from", 17)):
+        error = attack(STATEMENTS[statement].format("a" * MIB)).error
+        assert (error.line, error.column) == (2, column)
+
+
+@pytest.mark.parametrize("size", [MOST + 1, MIB, 8 * MIB])
+def test_a_dynamic_import_of_a_specifier_that_is_too_long_can_be_caught(size: int) -> None:
+    result = attack(
+        f"export default await import('a'.repeat({size})).catch((e) => [e.name, e.message])"
+    )
+    assert result.result == [
+        "LinkError",
+        f"cannot import '{'a' * 60}…': a specifier may have at most 4,096 bytes, this one has {size:,}",
+    ]
+    assert result.memory_used_bytes < 32 * MIB
+
+
+def test_a_specifier_of_the_most_bytes_there_may_be_is_imported() -> None:
+    bare, relative = "a" * MOST, "./" + "é" * (MOST // 2 - 1)
+    source = f"import {{ f }} from '{bare}'; import g from '{relative}'; export default [f, g]"
+    options = {"imports": {bare: {"f": 1}}, "modules": {relative: "export default 2"}}
+    assert outcome(source, **options) == [1, 2]
+
+
+def test_the_place_of_an_import_is_found_in_linear_time() -> None:
+    """Where spaces may stand around a bracket, each of them could be before or behind it."""
+    source = "/* from" + " " * 2**20 + "*/\nimport 'x'"
+    error = attack(source).error
+    assert (error.name, error.line, error.column) == ("LinkError", 2, 8)

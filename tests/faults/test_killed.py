@@ -184,9 +184,6 @@ def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_worker() -
         assert until(lambda: not workers(engine))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the worker's socket stays open until the garbage is collected"
-)
 def test_a_loop_that_is_closed_as_soon_as_it_has_the_result_leaves_no_descriptor() -> None:
     with Engine(spares=0) as engine:
         engine.warm_up()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.contract import CodeExecutionResult
-from sandbox_kernel.engine import Engine, zygote
+from sandbox_kernel.engine import Engine, spawn
 from sandbox_kernel.run import run_code
 
 _BOOT = (
@@ -21,7 +21,7 @@ Attack = Callable[..., CodeExecutionResult]
 def engine_of_taken_workers(**settings: int) -> Iterator[Engine]:
     """An engine all of whose workers are in the attacker's hands; its zygote starts now."""
     with pytest.MonkeyPatch.context() as patch, Engine(**settings) as engine:
-        patch.setattr(zygote, "_BOOT", _BOOT)
+        patch.setattr(spawn, "_BOOT", _BOOT)
         engine.warm_up()
         yield engine
 

@@ -14,24 +14,26 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from sandbox_kernel.backend import ActiveRun, Lent, Listener
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine.conversation import Conversation
-from sandbox_kernel.engine.job import ActiveRun, Job, Listener
-from sandbox_kernel.engine.limits import Limits
+from sandbox_kernel.engine.places import Nest
+from sandbox_kernel.engine.settings import Settings
 from sandbox_kernel.engine.worker import Worker
 from sandbox_kernel.run import run_code
 from sandbox_kernel.wire import messages
 from sandbox_kernel.wire.control import EXITED, Record
 from sandbox_kernel.wire.frame import FrameReader, pack
+from sandbox_kernel.wire.order import Order
 from tests.waiting import until
 
-LIMITS = Limits(
-    default_memory_bytes=64 * 2**20,
+LIMITS = Settings(
+    default_memory_limit_bytes=64 * 2**20,
     output_bytes=64 * 2**20,
     message_bytes=16 * 2**20,
     cpu_seconds=10,
     calls_in_flight=1000,
-    isolation=messages.FILTERED,
+    require_isolation=True,
 )
 
 
@@ -94,19 +96,25 @@ class _Held(Worker):
         """It has none of its own."""
 
 
+def _nothing(_ended: Conversation) -> None:
+    """The impostor keeps no place for it."""
+
+
 class Impostor:
     """A backend whose workers follow `script`, which gets the Peer; then they hang up."""
 
-    def __init__(self, script: Callable[[Peer], None], limits: Limits = LIMITS) -> None:
+    def __init__(self, script: Callable[[Peer], None], limits: Settings = LIMITS) -> None:
         self._script = script
         self._limits = limits
         self.problem: BaseException | None = None
         self.exited = threading.Event()
 
-    def start(self, job: Job, listener: Listener, loop: asyncio.AbstractEventLoop) -> ActiveRun:
+    def start(
+        self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
+    ) -> ActiveRun:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        conversation = Conversation(job, listener, loop, self._limits, lambda ended: None)
+        conversation = Conversation(order, lent, listener, loop, self._limits, Nest(), _nothing)
         worker = _Held(ours, 0, None)
         threading.Thread(target=self._play, args=(theirs, worker), daemon=True).start()
         conversation.attach(worker)
@@ -128,13 +136,13 @@ class Impostor:
         self.exited.set()
 
 
-def face(*sent: bytes, limits: Limits = LIMITS, **options: Any) -> CodeExecutionResult:
+def face(*sent: bytes, limits: Settings = LIMITS, **options: Any) -> CodeExecutionResult:
     """The result of a run whose worker says just this."""
     return play(lambda peer: peer.send(*sent), limits, **options)
 
 
 def play(
-    script: Callable[[Peer], None], limits: Limits = LIMITS, **options: Any
+    script: Callable[[Peer], None], limits: Settings = LIMITS, **options: Any
 ) -> CodeExecutionResult:
     impostor = Impostor(script, limits)
     options.setdefault("report", lambda value: None)

@@ -56,7 +56,6 @@ def test_nothing_counts_after_the_end_while_a_sink_keeps_the_run_open() -> None:
     assert called == []
 
 
-@pytest.mark.xfail(strict=True, reason="the death of the worker replaces the result it had sent")
 async def test_a_worker_that_dies_after_its_result_has_succeeded() -> None:
     """Even if a sink keeps the run open at that time."""
     release = asyncio.Event()
@@ -136,5 +135,5 @@ def test_a_worker_that_hangs_up_but_lives_on_is_a_crash() -> None:
     result = play(script)
     assert is_crash(result)
     assert result.error is not None
-    assert result.error.message == "the worker ended without an answer"
+    assert result.error.message == "the worker ended without a result"
     assert result.reports == [1]

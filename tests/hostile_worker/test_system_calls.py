@@ -14,14 +14,14 @@ import pytest
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine import Engine
 from sandbox_kernel.run import run_code
-from sandbox_kernel.worker.lockdown import _ARCHITECTURES
+from sandbox_kernel.worker.lockdown import ALLOWED_CALLS
 from tests.faults.health import descriptors
 from tests.hostile_worker.conftest import Attack, engine_of_taken_workers
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the filter is Linux's")
 
-ALLOWED = _ARCHITECTURES[os.uname().machine][1] if sys.platform == "linux" else {}
+ALLOWED = ALLOWED_CALLS[os.uname().machine] if sys.platform == "linux" else {}
 HIGHEST = 480  # beyond the newest system call there is
 KILLED = "the worker was ended by SIGSYS"
 

@@ -17,7 +17,6 @@ import pytest
 from traitlets import TraitError
 
 from sandbox_kernel import Engine, one_way, run_code
-from sandbox_kernel.engine.job import Job, Outcome
 from tests.waiting import until
 
 
@@ -193,7 +192,7 @@ def test_a_message_over_the_cap_ends_the_run() -> None:
     assert result.status == "error"
     assert result.error is not None
     assert result.error.name == "SandboxCrash"
-    assert "cap 1000000" in result.error.message
+    assert "(16 to 1000000 are allowed)" in result.error.message
 
 
 def test_a_loop_closed_mid_run_frees_its_place() -> None:
@@ -205,22 +204,6 @@ def test_a_loop_closed_mid_run_frees_its_place() -> None:
         run = asyncio.run(abandon())
         assert run_code("export default 'next'", engine=engine).wait(20).result == "next"
         assert run.wait(5).status == "terminated"
-
-
-def test_another_backend_can_stand_behind_the_handle() -> None:
-    class Elsewhere:
-        def start(self, job: Job, listener: Any, loop: Any) -> Any:
-            listener.on_report(job.source)
-            listener.settled(Outcome("success", "from elsewhere"))
-            return self
-
-        def terminate(self, reason: str | None) -> None: ...
-
-        def memory_used_bytes(self) -> int | None:
-            return None
-
-    result = run_code("export default 1", engine=Elsewhere()).wait(5)
-    assert (result.result, result.reports) == ("from elsewhere", ["export default 1"])
 
 
 def test_the_default_engine_takes_over_what_runs_without_one() -> None:

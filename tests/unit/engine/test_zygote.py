@@ -88,22 +88,10 @@ engine.close()
 assert len(reaped) == 2, reaped
 """,
 }
-SIGNALS_A_REAPED_PROCESS = {
-    "closed_after_the_default_engine_took_over",
-    "closed_amid_a_run_that_began_without_an_engine",
-}
-
-
-def _endings() -> list[object]:
-    fails = pytest.mark.xfail(strict=True, reason="the pool that was taken over closes it again")
-    return [
-        pytest.param(name, marks=fails if name in SIGNALS_A_REAPED_PROCESS else ())
-        for name in ENDINGS
-    ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads which process a descriptor stands for")
-@pytest.mark.parametrize("ending", _endings())
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_reaped_process_is_never_signalled(ending: str) -> None:
     script = WATCH + ENDINGS[ending] + "\nprint('at the end')\n"
     done = subprocess.run(

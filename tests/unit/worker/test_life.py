@@ -39,7 +39,7 @@ WAKE = """
 import fcntl, socket, sys, termios, threading
 from sandbox_kernel.wire import messages
 from sandbox_kernel.wire.frame import FrameReader, pack
-from sandbox_kernel.worker.life import Life, _ORDER
+from sandbox_kernel.worker.life import Life, _REHEARSED_FRAME
 from sandbox_kernel.worker.lockdown import Lockdown
 from tests.waiting import until
 host, worker = socket.socketpair()
@@ -51,12 +51,12 @@ def send():
     for _ in range(3):
         host.sendall(b"".join(pack(messages.WAKE)))
         assert until(lambda: not unread())
-    host.sendall(_ORDER)
+    host.sendall(_REHEARSED_FRAME)
 
 life = Life()
 life.connect(worker.detach())
 threading.Thread(target=send, daemon=True).start()
-life.lead(Lockdown(life.socket.fileno(), 0, 60), lambda: None, for_real=False)
+life.run(Lockdown(life.socket.fileno(), 0, 60), lambda: None, for_real=False)
 reader, said = FrameReader(1 << 20), []
 while messages.FINISHED not in said:
     said += [frame.kind for frame in reader.feed(host.recv_into(reader.room()))]
