@@ -244,10 +244,17 @@ class WorkerPool:
                 return
             taker = self._waiting.popleft() if self._waiting else None
             if taker is None:
-                self._spares.append(worker)
+                self._keep_spare(worker)
                 return
             self._given[taker] = worker
         self._on_loop(taker, self._attach_forked, taker)
+
+    def _keep_spare(self, worker: Worker) -> None:
+        """Unless there are enough: one that was forked for a run that has ended since."""
+        if len(self._spares) < self._settings.spares:
+            self._spares.append(worker)
+        else:
+            worker.close()
 
     def _attach_forked(self, taker: Taker) -> None:
         with self._lock:

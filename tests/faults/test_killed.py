@@ -151,8 +151,9 @@ def test_runs_that_wait_for_a_worker_outlive_the_zygote() -> None:
 
 
 HOST = """
-import threading
+import signal, threading
 from sandbox_kernel import Engine, run_code
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have background jobs ignore it
 engine = Engine()
 begun = threading.Semaphore(0)
 source, report = "report(1); for (;;);", lambda value: begun.release()
