@@ -38,10 +38,13 @@ class Installed:
 
     def run(self, *arguments: str | Path) -> str:
         """What its Python prints; fails with everything it says when it exits with an error."""
+        return _output([self.python, *arguments], self.home, self.environment())
+
+    def environment(self) -> dict[str, str]:
+        """The variables as if it had been activated, in a home where nothing is configured."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEAKS)}
         path = f"{self.prefix / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        activated = kept | {"HOME": str(self.home), "PATH": path}
-        return _output([self.python, *arguments], self.home, activated)
+        return kept | {"HOME": str(self.home), "PATH": path}
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,122 @@
+"""A program as a user writes it: every part of the API that a type checker should know."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_type
+
+from sandbox_kernel import (
+    CodeExecution,
+    CodeExecutionError,
+    CodeExecutionLog,
+    CodeExecutionOptions,
+    CodeExecutionResult,
+    Engine,
+    EngineError,
+    OptionError,
+    SandboxError,
+    one_way,
+    run_code,
+    undefined,
+)
+
+SOURCE = """
+import { price, note } from 'shop';
+export async function total(names: string[]): Promise<number> {
+  let sum = 0;
+  for (const name of names) { report(name); note(name); sum += await price(name); }
+  return sum;
+}
+"""
+
+
+async def price(name: str) -> float:
+    return float(len(name))
+
+
+@one_way
+def note(name: str, *, loudly: bool = False) -> None:
+    print(name.upper() if loudly else name)
+
+
+def with_keywords() -> CodeExecution:
+    return run_code(
+        SOURCE,
+        execute={"fn": "total", "args": [["pear", "plum"]]},
+        imports={"shop": {"price": price, "note": note}},
+        modules={"./fruit.ts": "export const fruit = 'pear'"},
+        globals={"currency": "EUR", "rates": [1.5, 2]},
+        language="typescript",
+        memory_limit_bytes=32 * 2**20,
+        filename="shop.ts",
+        report=print,
+    )
+
+
+def with_a_mapping(settings: Mapping[str, Any], engine: Engine) -> CodeExecution:
+    run = run_code("export default 1", settings, engine=engine)
+    assert_type(run, CodeExecution)
+    return run
+
+
+def a_file_of_options() -> CodeExecutionOptions:
+    options = CodeExecutionOptions.of({"memoryLimitBytes": 2**20}, language="javascript")
+    assert_type(options.memory_limit_bytes, int | None)
+    return options
+
+
+async def awaited() -> CodeExecutionResult:
+    run = with_keywords()
+    async for report in run.stream():
+        print(report)
+    assert_type(run.reports, Sequence[Any])
+    assert_type(run.logs, Sequence[CodeExecutionLog])
+    assert_type(run.running, bool)
+    result = await run
+    assert_type(result, CodeExecutionResult)
+    return result
+
+
+def waited() -> float:
+    run = with_keywords()
+    try:
+        result = run.wait(timeout=5)
+    except TimeoutError:
+        run.terminate("5s budget")
+        result = run.wait()
+    return described(result)
+
+
+def described(result: CodeExecutionResult) -> float:
+    if result.status == "success":
+        print("nothing" if result.result is undefined else result.result)
+    if result.error is not None:
+        assert_type(result.error, CodeExecutionError)
+        print(result.error.name, result.error.message, (result.error.line or 0) + 1)
+    for log in result.logs:
+        print(log.level.upper(), *log.args)
+    assert_type(result.memory_used_bytes, int | None)
+    return result.duration_ms
+
+
+def on_an_engine_of_its_own() -> int:
+    with Engine(concurrency=2, default_memory_limit_bytes=2**24) as engine:
+        run = with_a_mapping({"language": "javascript"}, engine)
+        return len(run.wait(5).reports)
+
+
+def careful(source: str) -> str | None:
+    try:
+        return run_code(source).wait().status
+    except OptionError as problem:
+        assert_type(problem.option, str | None)
+    except EngineError as problem:
+        print(problem)
+    except SandboxError:
+        raise
+    return None
+
+
+if __name__ == "__main__":
+    print(waited(), asyncio.run(awaited()).status, on_an_engine_of_its_own(), careful("1"))
