@@ -10,7 +10,6 @@ import io
 import re
 import tomllib
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,13 +240,36 @@ def test_every_option_of_the_magics_is_described(option: str) -> None:
     assert f"`--{option}" in document("magics.md")
 
 
-def _dependencies() -> list[str]:
+def _rows(section: str) -> list[list[str]]:
+    """The cells of the tables below a title of docs/dependencies.md, without their heads."""
+    text = document("dependencies.md").partition(f"## {section}\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| ")]
+    return rows[1:]
+
+
+def _explained() -> dict[str, set[str]]:
+    """The packages of docs/dependencies.md, by extra; those needed to run are under ''."""
+    found = {"": {name for row in _rows("What is needed to run") for name in _quoted(row[0])}}
+    extra = ""
+    for first, packages, _ in _rows("Extras"):
+        extra = next(iter(_quoted(first)), extra)
+        found.setdefault(extra, set()).update(_quoted(packages))
+    return found
+
+
+def _quoted(text: str) -> list[str]:
+    return re.findall(r"`([\w-]+)`", text)
+
+
+def _declared() -> dict[str, set[str]]:
+    """The packages of pyproject.toml in the same form."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    listed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
-    found = {re.split(r"[<>=!~\[ ;]", each)[0] for each in listed}
-    return sorted(found - {project["name"]})
+    listed = {"": project["dependencies"], **project["optional-dependencies"]}
+    return {
+        extra: {re.split(r"[<>=!~\[ ;]", each)[0] for each in packages} - {project["name"]}
+        for extra, packages in listed.items()
+    }
 
 
-@pytest.mark.parametrize("name", _dependencies())
-def test_every_dependency_has_its_reason(name: str) -> None:
-    assert f"`{name}`" in document("dependencies.md")
+def test_the_dependencies_with_a_reason_are_those_that_are_declared() -> None:
+    assert _explained() == _declared()

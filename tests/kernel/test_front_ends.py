@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill
 import pexpect
+import psutil
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -84,10 +87,14 @@ def test_nbconvert_executes_and_exports() -> None:
     assert resources["output_extension"] == ".ts"
 
 
+_CODES = r"\x1b\[[0-9;?]*[A-Za-z]"
+
+
 class Console:
     """`jupyter console` in a terminal of its own."""
 
     def __init__(self, cwd: Path, *options: str) -> None:
+        runtime = cwd / "runtime"
         self._terminal = pexpect.spawn(
             sys.executable,
             ["-m", "jupyter_console", "--kernel", "sandbox", *options],
@@ -95,9 +102,28 @@ class Console:
             encoding="utf-8",
             timeout=30,
             dimensions=(50, 200),
-            env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            env={
+                **os.environ,
+                "TERM": "xterm",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "JUPYTER_RUNTIME_DIR": str(runtime),
+            },
         )
         self.until(r"In \[\S*1\S*\]\S*: ")
+        self._wait_until_it_hears(runtime)
+
+    def _wait_until_it_hears(self, runtime: Path) -> None:
+        """It prompts before it is connected to IOPub, and waits for ever for what it has missed."""
+        (file,) = runtime.glob("kernel-*.json")
+        port = json.loads(file.read_text())["iopub_port"]
+        (kernel,) = psutil.Process(self._terminal.pid).children()
+        deadline = time.monotonic() + 30
+        while not any(
+            each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED
+            for each in kernel.net_connections()
+        ):
+            assert time.monotonic() < deadline, "the console has not connected to IOPub"
+            time.sleep(0.02)
 
     def type(self, keys: str) -> None:
         self._terminal.send(keys)
@@ -105,7 +131,11 @@ class Console:
     def until(self, pattern: str) -> str:
         """What has appeared up to the pattern, without the terminal's own codes."""
         self._terminal.expect(pattern)
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self._terminal.before + self._terminal.after)
+        return re.sub(_CODES, "", self._terminal.before + self._terminal.after)
+
+    def until_shown(self, text: str) -> None:
+        """A terminal that redraws what has changed writes a word in pieces, with codes between."""
+        self._terminal.expect(f"(?:{_CODES})*".join(map(re.escape, text)))
 
     def interrupt(self) -> None:
         self._terminal.sendintr()
@@ -144,13 +174,13 @@ def test_jupyter_console_asks_for_more_lines_completes_and_remembers(tmp_path: P
         console.type("return 2 * n\r")
         console.type("}; double(21)\r")
         console.until(r"Out\[")
-        console.until("42")
+        console.until_shown("42")
         console.type("Math.flo\t")
-        console.until("floor")
+        console.until_shown("floor")
         console.type("(2.7)\r")
         console.until(r"Out\[")
         console.until(r"In \[")
         console.type("\x1b[A")  # arrow up
-        console.until("floor")
+        console.until_shown("floor")
     finally:
         console.close()
