@@ -130,6 +130,9 @@ class Driver:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
 
 
 def _home(peer: Peer) -> Path:
@@ -137,9 +140,10 @@ def _home(peer: Peer) -> Path:
 
 
 def _listen(stream: IO[str], lines: queue.Queue[str | None]) -> None:
-    for line in stream:
-        if line.startswith("{"):
-            lines.put(line)
+    with stream:
+        for line in stream:
+            if line.startswith("{"):
+                lines.put(line)
     lines.put(None)
 
 
