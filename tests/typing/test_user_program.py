@@ -41,7 +41,6 @@ def test_wrong_calls_are_reported(complaints: list[Complaint]) -> None:
     assert lines_of(complaints, "wrong_calls.py") == marked_wrong("wrong_calls.py")
 
 
-@pytest.mark.xfail(strict=True, reason="run_code takes **named: Any until it takes Unpack[Options]")
 def test_wrong_options_are_reported(complaints: list[Complaint]) -> None:
     assert lines_of(complaints, "wrong_options.py") == marked_wrong("wrong_options.py")
 

@@ -60,10 +60,10 @@ def with_a_mapping(settings: Mapping[str, Any], engine: Engine) -> CodeExecution
     return run
 
 
-def a_file_of_options() -> CodeExecutionOptions:
-    options = CodeExecutionOptions.of({"memoryLimitBytes": 2**20}, language="javascript")
+def with_checked_options(engine: Engine) -> CodeExecution:
+    options = CodeExecutionOptions.of({"memoryLimitBytes": 2**24}, language="javascript")
     assert_type(options.memory_limit_bytes, int | None)
-    return options
+    return run_code("export default 2", options, filename="two.js", engine=engine)
 
 
 async def awaited() -> CodeExecutionResult:
@@ -103,7 +103,7 @@ def described(result: CodeExecutionResult) -> float:
 def on_an_engine_of_its_own() -> int:
     with Engine(concurrency=2, default_memory_limit_bytes=2**24) as engine:
         run = with_a_mapping({"language": "javascript"}, engine)
-        return len(run.wait(5).reports)
+        return len(run.wait(5).reports) + len(with_checked_options(engine).wait(5).reports)
 
 
 def careful(source: str) -> str | None:
