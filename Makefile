@@ -1,39 +1,57 @@
-# The verbs. `make lab` and `make test` need nothing but Python 3.11 (or later) and apt.
+# The verbs; `make` alone lists them. They need Python 3.11 (or later) and apt, and build .venv themselves.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FIRST_NOTEBOOK := 1-first-look.ipynb
+FAST_TESTS := tests/contract tests/unit tests/test_layers.py tests/test_front_door.py
 
-.PHONY: lab test check lint format bench fuzz soak clean
+.DEFAULT_GOAL := help
+.PHONY: help lab test coverage check lint format build bench fuzz soak clean system
 
-lab: $(VENV)/.lab  ## JupyterLab on the notebooks
-	$(BIN)/jupyter lab --notebook-dir=notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: $(VENV)/.test system lint  ## everything
+lab: $(VENV)/.lab ## JupyterLab, with the first notebook of the course open
+	$(BIN)/jupyter lab --notebook-dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST_NOTEBOOK) \
+	  $(if $(filter 0,$(shell id -u)),--allow-root)
+
+test: $(VENV)/.test system lint ## everything: style, types and all tests; about seven minutes
 	$(BIN)/python -m pytest
 
-lint: $(VENV)/.test
+coverage: $(VENV)/.test system lint ## the same, and which lines and branches the tests reach; fails below the floor
+	$(BIN)/python -m pytest --cov
+
+check: $(VENV)/.test lint ## style, types and the fast tests, before a commit; about two minutes
+	$(BIN)/python -m pytest $(FAST_TESTS)
+
+lint: $(VENV)/.test ## style and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(VENV)/.test
+format: $(VENV)/.test ## fix the style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/python -m tests.node.packages
 	npm run --silent --prefix tests/node prettier -- --write
 
-bench: $(VENV)/.test
+build: $(VENV)/.test ## wheel and sdist, in dist
+	$(BIN)/python -m build
+
+bench: $(VENV)/.test ## this engine beside its peers; rewrites docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 
-fuzz: $(VENV)/.test  ## the fuzz tests with fifty times the examples, then coverage-guided where atheris installs
+fuzz: $(VENV)/.test ## the fuzz tests, fifty times longer, then coverage-guided where atheris installs
 	SANDBOX_FUZZ=50 $(BIN)/python -m pytest tests/fuzz --timeout 0
 	-$(BIN)/python -m pip install -q atheris && $(BIN)/python tests/fuzz/coverage_guided.py -max_total_time=300
 
-soak: $(VENV)/.test  ## mixed runs for ten minutes, growth measured
+soak: $(VENV)/.test ## mixed runs for ten minutes, growth measured
 	SANDBOX_SOAK_SECONDS=600 $(BIN)/python -m pytest tests/faults/test_soak.py --timeout 0
 
+clean: ## remove .venv, caches and builds
+	rm -rf $(VENV) build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
 # A browser to drive and a Node to compare TypeScript with; apt provides what is missing.
-.PHONY: system
 system:
 	@missing=; \
 	command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing="$$missing chromium"; \
@@ -48,13 +66,11 @@ $(VENV)/.made:
 	$(BIN)/python -m pip install -q --upgrade pip
 	touch $@
 
-$(VENV)/.lab: $(VENV)/.made pyproject.toml
+# The version is read when the package is installed.
+$(VENV)/.lab: $(VENV)/.made pyproject.toml sandbox_kernel/__init__.py
 	$(BIN)/python -m pip install -q -e '.[lab]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.made pyproject.toml
+$(VENV)/.test: $(VENV)/.made pyproject.toml sandbox_kernel/__init__.py
 	$(BIN)/python -m pip install -q -e '.[test]'
 	touch $(VENV)/.lab $@
-
-clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -127,7 +127,7 @@ def _client(kernel: str) -> Iterator[Any]:
         yield client
     finally:
         client.stop_channels()
-        manager.shutdown_kernel(now=True)
+        manager.shutdown_kernel(now=False)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names)
@@ -273,3 +273,19 @@ def _declared() -> dict[str, set[str]]:
 
 def test_the_dependencies_with_a_reason_are_those_that_are_declared() -> None:
     assert _explained() == _declared()
+
+
+def test_every_verb_has_a_rule_its_line_of_help_and_its_line_in_contributing() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.M)
+    assert phony is not None
+    verbs = set(phony[1].split()) - {"system"}  # a part of others
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert verbs == set(re.findall(r"^(\w+):.* ## ", makefile, re.M))
+    assert verbs == set(re.findall(r"make (\w+)\b", contributing))
+
+
+def test_make_lab_opens_a_notebook_that_exists() -> None:
+    first = re.search(r"^FIRST_NOTEBOOK := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    assert first is not None
+    assert (ROOT / "notebooks" / first[1]).exists()
