@@ -259,9 +259,10 @@ class WorkerPool:
     def _attach_forked(self, taker: Taker) -> None:
         with self._lock:
             worker = self._given.pop(taker, None)
-        if worker is not None and not self._attach(taker, worker):
-            if taker in self._places.executing:
-                self._assign(taker)
+        if worker is None or self._attach(taker, worker):
+            return
+        if taker in self._places.executing:
+            self._assign(taker)
 
     def _on_loop(self, taker: Taker, function: Callable[..., Any], *args: Any) -> None:
         try:
