@@ -72,7 +72,7 @@ def interrupt(client: BlockingKernelClient) -> float:
 
 
 def _is_idle(message: dict[str, Any], msg_id: str) -> bool:
-    return (
+    return bool(
         message["content"].get("execution_state") == "idle"
         and message["parent_header"]["msg_id"] == msg_id
     )

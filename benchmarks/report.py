@@ -84,10 +84,15 @@ def write(rows: list[Row], found: dict[str, Any], page: Path = PAGE) -> None:
     }
     text = page.read_text(encoding="utf-8")
     for name, body in parts.items():
-        begin, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
-        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
-        text = pattern.sub(lambda _, b=begin, e=end, t=body: f"{b}\n\n{t}\n\n{e}", text)
+        text = _filled(text, name, body)
     page.write_text(text, encoding="utf-8")
+
+
+def _filled(text: str, name: str, body: str) -> str:
+    """The page with another body between the two comments that have the name."""
+    begin, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.S)
+    return pattern.sub(lambda _: f"{begin}\n\n{body}\n\n{end}", text)
 
 
 def spell(seconds: float | None, unit: str) -> str:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from .work import typed_lines
 
@@ -56,7 +57,7 @@ def report_size() -> None:
     warm()
     for lines in (1_000, 2_000, 4_000, 8_000, 16_000):
         source = typed_lines(lines).body
-        seconds = best(lambda source=source: prepare(source), 9 if lines < 5_000 else 3)
+        seconds = best(partial(prepare, source), 9 if lines < 5_000 else 3)
         print(
             f"{source.count(chr(10)):7,} lines  {seconds * 1e3:8.2f} ms  {seconds / lines * 1e6:6.2f} µs a line"
         )

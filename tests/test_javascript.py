@@ -74,9 +74,9 @@ def findings(program: Program, folder: Path) -> list[str]:
     """What the compiler finds, as `file:line:column: message`."""
     joined = folder / "joined.js"
     joined.write_text(program.text(), "utf-8")
-    command = [installed() / ".bin" / "tsc", *OPTIONS, "--lib", program.library, joined.name]
+    command = [str(installed() / ".bin" / "tsc"), *OPTIONS, "--lib", program.library, joined.name]
     if program.declarations is not None:
-        command.append(program.declarations)
+        command.append(str(program.declarations))
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)
     found = [_finding(program, match) for match in _FINDING.finditer(done.stdout)]
     return found if found or done.returncode == 0 else [done.stdout + done.stderr]
@@ -116,6 +116,6 @@ def test_a_finding_names_the_part_and_its_line(tmp_path: Path) -> None:
 def test_all_files_have_one_format() -> None:
     """`make format` writes them so; package.json lists the files."""
     installed()
-    command = ["npm", "run", "--silent", "--prefix", NODE, "prettier", "--", "--check"]
+    command = ["npm", "run", "--silent", "--prefix", str(NODE), "prettier", "--", "--check"]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert checked.returncode == 0, checked.stdout + checked.stderr

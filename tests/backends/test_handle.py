@@ -124,7 +124,13 @@ async def test_reports_and_logs_are_live_and_read_only(backend: Backend) -> None
         reached.set()
         await proceed.wait()
 
-    steps = [["report", 1], ["log", "one"], ["call", "gate"], ["report", 2], ["return", None]]
+    steps: list[list[Any]] = [
+        ["report", 1],
+        ["log", "one"],
+        ["call", "gate"],
+        ["report", 2],
+        ["return", None],
+    ]
     run = start(backend, *steps, gate=gate)
     reports, logs = run.reports, run.logs
     await reached.wait()
@@ -147,7 +153,7 @@ async def test_what_was_reported_before_a_terminate_is_kept(backend: Backend) ->
 
 async def test_stream_yields_reports_as_they_come_and_ends_with_the_run(backend: Backend) -> None:
     gate = asyncio.Event()
-    steps = [["report", "a"], ["call", "gate"], ["report", "b"], ["return", 1]]
+    steps: list[list[Any]] = [["report", "a"], ["call", "gate"], ["report", "b"], ["return", 1]]
     run = start(backend, *steps, gate=gate.wait)
     seen = []
     async for value in run.stream():
@@ -164,7 +170,7 @@ async def test_two_can_stream_one_run(backend: Backend) -> None:
     async def all_of_it() -> list[Any]:
         return [value async for value in run.stream()]
 
-    assert await asyncio.gather(all_of_it(), all_of_it()) == [[1, 2], [1, 2]]
+    assert list(await asyncio.gather(all_of_it(), all_of_it())) == [[1, 2], [1, 2]]
 
 
 async def test_a_failure_is_a_result_too(backend: Backend) -> None:

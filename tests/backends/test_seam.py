@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from array import array
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,8 @@ def test_every_order_has_a_seed_of_its_own() -> None:
 
 
 def test_the_report_sink_is_lent_and_not_sent() -> None:
-    sink = [].append
+    reports: list[Any] = []
+    sink = reports.append
     order, lent = lend("", CodeExecutionOptions.of(report=sink))
     assert lent.report is sink
     assert order.builtins == ("report", "console")

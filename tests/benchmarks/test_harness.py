@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +12,7 @@ from benchmarks.peer import OURS, PEERS, Driver, Failed, Missing
 
 
 @pytest.fixture(scope="module")
-def driver():
+def driver() -> Iterator[Driver]:
     driver = Driver(OURS)
     yield driver
     driver.close()
@@ -35,7 +35,9 @@ def driver():
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_our_adapter_does_the_work_and_gives_what_is_expected(driver, kind, program):
+def test_our_adapter_does_the_work_and_gives_what_is_expected(
+    driver: Driver, kind: str, program: work.Program
+) -> None:
     answer = driver.ask(kind, program.forms(), 1)
     assert answer["value"] == program.expect
     assert len(answer["seconds"]) == 1
@@ -44,28 +46,32 @@ def test_our_adapter_does_the_work_and_gives_what_is_expected(driver, kind, prog
 @pytest.mark.parametrize(
     "program", [work.LOOP, work.REGEX, work.BUILTIN], ids=["loop", "regex", "builtin"]
 )
-def test_our_adapter_terminates_what_never_ends(driver, program):
+def test_our_adapter_terminates_what_never_ends(driver: Driver, program: work.Program) -> None:
     assert driver.ask("terminate", program.forms(), 1)["seconds"][0] > 0
 
 
-def test_a_cold_start_is_a_new_process_with_one_result():
+def test_a_cold_start_is_a_new_process_with_one_result() -> None:
     assert Driver(OURS).cold(work.TYPED.forms()) > 0
 
 
-def test_work_that_a_peer_does_not_know_is_missing_and_work_that_raises_has_failed(driver):
+def test_work_that_a_peer_does_not_know_is_missing_and_work_that_raises_has_failed(
+    driver: Driver,
+) -> None:
     with pytest.raises(Missing):
         driver.ask("nothing of the kind", work.TRIVIAL.forms(), 1)
     with pytest.raises(Failed, match="boom"):
         driver.ask("timed", work.Program("throw new Error('boom');", "1").forms(), 1)
 
 
-def test_the_exponent_of_linear_and_of_quadratic_growth_is_found_despite_a_fixed_cost():
+def test_the_exponent_of_linear_and_of_quadratic_growth_is_found_despite_a_fixed_cost() -> None:
     sizes = (0, 10, 20, 40, 80)
-    assert math.isclose(scaling.exponent([(n, 0.5 + 2 * n) for n in sizes]), 1, abs_tol=0.02)
-    assert math.isclose(scaling.exponent([(n, 0.5 + 2 * n * n) for n in sizes]), 2, abs_tol=0.02)
+    linear = scaling.exponent([(n, 0.5 + 2 * n) for n in sizes])
+    quadratic = scaling.exponent([(n, 0.5 + 2 * n * n) for n in sizes])
+    assert linear == pytest.approx(1, abs=0.02)
+    assert quadratic == pytest.approx(2, abs=0.02)
 
 
-def _table():
+def _table() -> dict[str, dict[str, Figure]]:
     figures = {peer.name: Figure(0.002, 0.004) for peer in PEERS}
     figures[OURS.name] = Figure(0.001, 0.002)
     figures["jsrun"] = Figure(0.0005, 0.001)
@@ -73,7 +79,7 @@ def _table():
     return {row.key: figures for row in ROWS}
 
 
-def test_the_table_gives_every_ratio_and_marks_where_a_peer_is_ahead():
+def test_the_table_gives_every_ratio_and_marks_where_a_peer_is_ahead() -> None:
     text = report.main_table(list(ROWS), _table())
     assert "2.00 ms, p99 4.00 ms (2×)" in text
     assert "(**0.5×**)" in text
@@ -83,7 +89,7 @@ def test_the_table_gives_every_ratio_and_marks_where_a_peer_is_ahead():
     assert "quickjs-rs" not in behind.split("runs per second")[0]
 
 
-def test_the_chart_is_one_svg_with_a_mark_for_every_ratio():
+def test_the_chart_is_one_svg_with_a_mark_for_every_ratio() -> None:
     from xml.etree import ElementTree
 
     drawn = ElementTree.fromstring(chart.draw(list(ROWS), _table()))

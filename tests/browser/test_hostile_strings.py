@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.browser.conftest import OpenNotebook
 from tests.browser.faces import Face, both_faces
@@ -65,7 +65,12 @@ def test_hostile_strings_do_nothing_but_show_as_text(
     open_notebook: OpenNotebook, page: Page, face: Face
 ) -> None:
     dialogs: list[str] = []
-    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     cells = [*face.setup, ATTACK, RESULT, ERROR, LINK]
     notebook, at = open_notebook(cells, face.kernel), len(face.setup)
     for index in range(len(cells)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -229,7 +230,7 @@ async def test_2_2_stream_yields_reports_as_they_come_and_ends_with_the_run() ->
 
 
 async def test_2_3_the_example_of_the_contract_runs_as_printed() -> None:
-    told = []
+    told: list[Any] = []
 
     async def read_file(path: str) -> str:
         return f"contents of {path}"

@@ -64,7 +64,7 @@ Value = Callable[..., Any]
         (array("q", [-(2**62)]), "given instanceof BigInt64Array && given[0] === -(2n ** 62n)"),
         (np.arange(3, dtype=np.int32), "given instanceof Int32Array && given[2] === 2"),
         (np.arange(6, dtype=np.float32)[::2], "given instanceof Float32Array && given[1] === 2"),
-        (np.float16([0.5]), "given instanceof Float16Array && given[0] === 0.5"),
+        (np.array([0.5], np.float16), "given instanceof Float16Array && given[0] === 0.5"),
         (np.float64(1.25), "given === 1.25"),
         (np.int64(2**60), "given === 2n ** 60n"),
         (np.bool_(True), "given === true"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_kernel import run_code
+from sandbox_kernel.contract import Language
 from tests.fuzz.conftest import tries
 
 NAMES = st.sampled_from(
@@ -64,8 +65,8 @@ async def later(*args: Any) -> Any:
     return args[0] if args else None
 
 
-async def run_all(programs: list[tuple[str, str]]) -> list[Any]:
-    async def one(source: str, language: str) -> Any:
+async def run_all(programs: list[tuple[str, Language]]) -> list[Any]:
+    async def one(source: str, language: Language) -> Any:
         run = run_code(
             source, language=language, report=lambda value: None,
             globals={"sync": lambda *args: args[0] if args else None, "later": later},
@@ -85,7 +86,7 @@ async def run_all(programs: list[tuple[str, str]]) -> list[Any]:
         st.tuples(PROGRAMS, st.sampled_from(["javascript", "typescript"])), min_size=6, max_size=10
     )
 )
-def test_every_program_ends_and_none_crashes(programs: list[tuple[str, str]]) -> None:
+def test_every_program_ends_and_none_crashes(programs: list[tuple[str, Language]]) -> None:
     """Nothing in them loops: one that has to be terminated hangs in code of ours."""
     for (source, language), result in zip(programs, asyncio.run(run_all(programs)), strict=True):
         assert result.status != "terminated", (language, source, result.error)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,8 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert import HTMLExporter, ScriptExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.waiting import until
 
 CELLS = [
     "%%bridge shop\nimport asyncio\n\nasync def price(name):\n    await asyncio.sleep(0)\n"
@@ -117,13 +118,14 @@ class Console:
         (file,) = runtime.glob("kernel-*.json")
         port = json.loads(file.read_text())["iopub_port"]
         (kernel,) = psutil.Process(self._terminal.pid).children()
-        deadline = time.monotonic() + 30
-        while not any(
-            each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED
-            for each in kernel.net_connections()
-        ):
-            assert time.monotonic() < deadline, "the console has not connected to IOPub"
-            time.sleep(0.02)
+
+        def connected() -> bool:
+            return any(
+                each.laddr.port == port and each.status == psutil.CONN_ESTABLISHED
+                for each in kernel.net_connections()
+            )
+
+        assert until(connected), "the console has not connected to IOPub"
 
     def type(self, keys: str) -> None:
         self._terminal.send(keys)

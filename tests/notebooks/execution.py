@@ -47,8 +47,8 @@ def joined_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """Chunks of one stream that follow each other, as one."""
     joined: list[NotebookNode] = []
     for output in outputs:
-        last = joined[-1] if joined else None
-        same = last is not None and last.output_type == output.output_type == "stream"
+        last = joined[-1] if joined else NotebookNode(output_type=None)
+        same = last.output_type == output.output_type == "stream"
         if same and last.name == output.name:
             last.text += output.text
         else:

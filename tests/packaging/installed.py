@@ -50,7 +50,7 @@ class Installed:
 @pytest.fixture(scope="session")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
     through_sdist, direct = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("direct")
-    build = [sys.executable, "-m", "build", "--no-isolation", ROOT]
+    build: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", ROOT]
     _output([*build, "--outdir", through_sdist], through_sdist)
     _output([*build, "--wheel", "--outdir", direct], direct)
     (sdist,) = through_sdist.glob("*.tar.gz")
@@ -64,7 +64,15 @@ def installed(distributions: Distributions, tmp_path_factory: pytest.TempPathFac
     prefix = tmp_path_factory.mktemp("environment")
     venv.create(prefix, symlinks=True)
     empty = Installed(prefix, tmp_path_factory.mktemp("home"))
-    pip = [sys.executable, "-m", "pip", "--python", empty.python, "install", "--quiet"]
+    pip: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        empty.python,
+        "install",
+        "--quiet",
+    ]
     _output([*pip, distributions.wheel], empty.home)
     return empty
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 LOAD, AND, RETURN = 0x20, 0x54, 0x06
 JUMP_EQUAL, JUMP_GREATER, JUMP_AT_LEAST, JUMP_IF_ANY_BIT = 0x15, 0x25, 0x35, 0x45
 MOST_INSTRUCTIONS = 4096
-JUMPS = {
+JUMPS: dict[int, Callable[[int, int], bool]] = {
     JUMP_EQUAL: lambda a, k: a == k,
     JUMP_GREATER: lambda a, k: a > k,
     JUMP_AT_LEAST: lambda a, k: a >= k,

@@ -171,7 +171,8 @@ def test_console_table_takes_columns_and_lists_of_plain_values() -> None:
 
 def test_only_arrays_of_flat_records_get_a_table_of_their_own() -> None:
     assert records_table([{"a": 1}, {"a": "日本"}], show) is not None
-    for other in ([], [1], [{"a": [1]}], {"a": 1}, [{}], "x", [{"a": 1}, 2]):
+    others: list[Any] = [[], [1], [{"a": [1]}], {"a": 1}, [{}], "x", [{"a": 1}, 2]]
+    for other in others:
         assert records_table(other, show) is None
 
 
