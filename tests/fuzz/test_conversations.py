@@ -34,9 +34,9 @@ class Counting:
 class CountingImpostor(Impostor):
     listeners: ClassVar[list[Counting]] = []  # of all examples: a second settlement may come late
 
-    def start(self, job: Any, listener: Any, loop: Any) -> Any:
+    def start(self, order: Any, lent: Any, listener: Any, loop: Any) -> Any:
         self.listeners.append(Counting(listener))
-        return super().start(job, self.listeners[-1], loop)
+        return super().start(order, lent, self.listeners[-1], loop)
 
 
 def converse(ready: bool, frames: list[bytes], cut: int) -> Any:
