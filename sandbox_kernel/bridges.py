@@ -7,13 +7,14 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from .errors import ProtocolError
+from .errors import ProtocolError, SerializationError
 from .wire.messages import ASYNC, ONE_WAY, SYNC
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Lent awaitables share a map with the guest's own calls, whose numbers count up from 1.
 _FIRST_AWAITABLE = 1 << 30
+MOST_FUNCTIONS = 1 << 16  # that one run can be lent at once
 
 
 def one_way(function: _Function) -> _Function:
@@ -36,44 +37,66 @@ def mode_of(function: Callable[..., Any]) -> int:
 
 
 class Bridges:
-    """The functions and awaitables lent to one run, in the order in which they were lent."""
+    """The functions and awaitables lent to one run; each has a number, which is never used again.
+
+    What answers lend is let go of when the guest can no longer reach it.
+    """
 
     def __init__(self) -> None:
-        self._functions: list[tuple[Callable[..., Any], int]] = []
-        self._numbers: dict[int, int] = {}
-        self._awaitables: list[Awaitable[Any]] = []
-        self._taken = 0
+        self._functions: dict[int, tuple[Callable[..., Any], int]] = {}
+        self._numbers: dict[int, int] = {}  # by the identity of the function
+        self._times_lent: dict[int, int] = {}
+        self._last_function = -1
+        self._awaitables: dict[int, Awaitable[Any]] = {}  # that nobody awaits yet
+        self._last_awaitable = _FIRST_AWAITABLE - 1
 
     def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]:
-        mode = mode_of(function)
         number = self._numbers.get(id(function))
         if number is None:
-            number = self._numbers[id(function)] = len(self._functions)
-            self._functions.append((function, mode))
+            number = self._add(function)
+        self._times_lent[number] += 1
         name = getattr(function, "__name__", "") or ""
+        mode = self._functions[number][1]
         return number, mode, name if isinstance(name, str) and name != "<lambda>" else ""
 
+    def _add(self, function: Callable[..., Any]) -> int:
+        if len(self._functions) == MOST_FUNCTIONS:
+            raise SerializationError(f"a run can be lent at most {MOST_FUNCTIONS:,} functions")
+        self._last_function = number = self._last_function + 1
+        self._functions[number] = function, mode_of(function)
+        self._numbers[id(function)] = number
+        self._times_lent[number] = 0
+        return number
+
+    def release(self, number: int) -> None:
+        """The guest cannot reach one of the places that the function was lent to."""
+        if number not in self._functions:
+            raise ProtocolError(f"the guest released bridge {number}, which is not lent")
+        self._times_lent[number] -= 1
+        if not self._times_lent[number]:
+            function, _ = self._functions.pop(number)
+            del self._numbers[id(function)], self._times_lent[number]
+
     def lend_awaitable(self, awaitable: Awaitable[Any]) -> int:
-        self._awaitables.append(awaitable)
-        return _FIRST_AWAITABLE + len(self._awaitables) - 1
+        self._last_awaitable += 1
+        self._awaitables[self._last_awaitable] = awaitable
+        return self._last_awaitable
 
     def function(self, number: int) -> tuple[Callable[..., Any], int]:
-        if not 0 <= number < len(self._functions):
-            raise ProtocolError(f"the guest called bridge {number}, which was never lent")
-        return self._functions[number]
+        found = self._functions.get(number)
+        if found is None:
+            raise ProtocolError(f"the guest called bridge {number}, which is not lent")
+        return found
 
     def take_awaitables(self) -> list[tuple[int, Awaitable[Any]]]:
         """The awaitables lent since the last call, with their numbers."""
-        if self._taken == len(self._awaitables):
+        if not self._awaitables:
             return []
-        first, self._taken = self._taken, len(self._awaitables)
-        return [
-            (_FIRST_AWAITABLE + number, self._awaitables[number])
-            for number in range(first, self._taken)
-        ]
+        taken, self._awaitables = self._awaitables, {}
+        return list(taken.items())
 
     def close(self) -> None:
         """Closes coroutines that will never be awaited; Python would warn about them."""
-        for awaitable in self._awaitables[self._taken :]:
+        for awaitable in self._awaitables.values():
             if inspect.iscoroutine(awaitable):
                 awaitable.close()

@@ -241,6 +241,13 @@ class Conversation:
         future = self._guests.waiting_for(frame.kind, frame.a)
         self._guests.settle(frame.kind, future, value)
 
+    def _released(self, _frame: Frame, numbers: Any, size: int) -> None:
+        self._output -= size
+        if type(numbers) is not list or not set(map(type, numbers)) <= {int}:
+            raise ProtocolError("RELEASED is not a list of numbers")
+        for number in numbers:
+            self._lent.bridges.release(number)
+
     def _check_in_flight(self) -> None:
         cap = self._settings.calls_in_flight
         sinks = self._sinks.in_flight if self._sinks is not None else 0
@@ -400,5 +407,6 @@ class Conversation:
         messages.GUEST_THROW: _answered,
         messages.RESOLVED: _answered,
         messages.REJECTED: _answered,
+        messages.RELEASED: _released,
         messages.FINISHED: _finished,
     }

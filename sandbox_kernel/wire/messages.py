@@ -13,6 +13,7 @@
                                            REJECTED      a = promise of the guest: its error
                                            SAID          reports and logs, a line each
                                            CALLS         [[call, bridge, arguments], ...]
+                                           RELEASED      [bridge, ...] that the guest cannot reach
                                            FINISHED      the result
                                            FAILED        status, error and positions, as JSON
 
@@ -24,13 +25,13 @@ worker waits for one synchronous call at a time.
 
 from __future__ import annotations
 
-VERSION = 3
+VERSION = 4
 
 RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE = 1, 2, 3, 4, 5, 6, 7
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
-FINISHED, FAILED, SAID, CALLS = 24, 25, 26, 27
+FINISHED, FAILED, SAID, CALLS, RELEASED = 24, 25, 26, 27, 28
 
 MAX_CALLS = 256  # in one CALLS message; bridge.js gathers no more
 

@@ -55,6 +55,7 @@ class Port:
             "callSync": self._native_call_sync,
             "buffers": self._native_buffers,
             "watch": self._native_watch,
+            "release": self._native_release,
         }
 
     def _native_flush(self, args: list[Value]) -> Value:
@@ -87,6 +88,10 @@ class Port:
 
     def _native_watch(self, args: list[Value]) -> Value:
         self._watch(self._js.integer(args[0]), self._js.keep(args[1]), messages.RESOLVED)
+        return UNDEFINED
+
+    def _native_release(self, args: list[Value]) -> Value:
+        self._channel.post(messages.RELEASED, 0, 0, self._js.bytes_of(args[0]))
         return UNDEFINED
 
     # -- reports and logs

@@ -12,6 +12,7 @@ interface Native {
   callSync(ident: number, call: number, text: string, attachments: unknown): string;
   buffers(): ArrayBuffer[];
   watch(ident: number, promise: unknown): void;
+  release(idents: string): void;
 }
 
 // Of the engine, and removed from the realm by harden.js.

@@ -12,13 +12,29 @@ let lastCall = 0;
 let lendPromises = true;
 let lastPromise = 0;
 
+// The host is told, some at a time, which of its functions the guest can no longer reach.
+const RELEASED_AT_ONCE = 64;
+const unreachable = new FinalizationRegistry(release);
+let released = '';
+let releasedCount = 0;
+
 function bridge(ident, mode, name) {
   // A method: it has the name, no prototype and no [[Construct]].
-  return {
+  const made = {
     [name](...args) {
       return invoke(ident, mode, args);
     },
   }[name];
+  apply(registerForRelease, unreachable, [made, ident]);
+  return made;
+}
+
+function release(ident) {
+  released += (released === '' ? '' : ',') + ident;
+  if (++releasedCount < RELEASED_AT_ONCE) return;
+  native.release('P[' + released + ']');
+  released = '';
+  releasedCount = 0;
 }
 
 function invoke(ident, mode, args) {

@@ -9,6 +9,7 @@ const { isArray } = Array;
 const { stringify, parse } = JSON;
 const { now } = Date;
 const { imul } = Math;
+const registerForRelease = FinalizationRegistry.prototype.register;
 const ObjectPrototype = Object.prototype;
 const ArrayPrototype = Array.prototype;
 const InternalErrorPrototype = InternalError.prototype;
