@@ -16,10 +16,11 @@ from ..errors import ProtocolError
 from ..wire import messages
 from ..wire.frame import Buffer, pack
 from ..wire.values import encode, encode_error, error_identity
+from .complaints import Complaints
 
-# After a synchronous answer the guest often asks again at once. Looking for that for a moment is
-# cheaper than to sleep and be woken, if there is a processor for the guest meanwhile; it is done
-# for as long as the guest is as quick as that.
+# After a synchronous answer the guest often calls again at once. Polling for a moment is cheaper
+# than sleeping and being woken, if there is another processor for the guest; it goes on for as long
+# as the guest is that quick.
 _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
 _ONE_OF_CALLS = [int, int, list]
@@ -54,11 +55,13 @@ class Calls:
         context: contextvars.Context,
         bridges: Bridges,
         guest: Guest,
+        complaints: Complaints,
     ) -> None:
         self._loop = loop
         self._context = context
         self._bridges = bridges
         self._guest: Guest = guest
+        self._complaints = complaints
         # By the order they began in: the task, what it awaits, what that weighs.
         self._tasks: dict[int, tuple[asyncio.Task[Any], Awaitable[Any], int]] = {}
         self.begun = 0  # how many of those there were
@@ -73,19 +76,19 @@ class Calls:
         return len(self._tasks)
 
     def make_all(self, calls: Any, weight: int) -> None:
-        """Those of one CALLS, which weigh so much together."""
+        """The calls of one CALLS message; `weight` is that of all of them."""
         if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
-            raise ProtocolError("calls that are no list of a few")
+            raise ProtocolError(f"CALLS is not a list of at most {messages.MAX_CALLS} calls")
         for call in calls:
             if type(call) is not list or list(map(type, call)) != _ONE_OF_CALLS:
-                raise ProtocolError("calls that are no list of numbers and arguments")
+                raise ProtocolError("one of CALLS is not two numbers and a list of arguments")
             number, bridge, args = call
             self.make(number, bridge, args, weight // len(calls))
 
     def make(self, call: int, bridge: int, args: Any, weight: int) -> None:
         function, mode = self._bridges.function(bridge)
         if type(args) is not list or not 0 <= call < 1 << 32:
-            raise ProtocolError("a call without a number or a list of arguments")
+            raise ProtocolError("CALL has no number or no list of arguments")
         if self._stopped:
             return
         asked_soon = mode == messages.SYNC and monotonic() - self._answered_at < _LINGER_SECONDS
@@ -108,7 +111,7 @@ class Calls:
             self.linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
 
     def await_lent(self) -> None:
-        """Awaitables that values mentioned are awaited from now on."""
+        """Starts awaiting what was lent since the last time."""
         for number, awaitable in self._bridges.take_awaitables():
             self._await(number, awaitable, 0, wanted=True)
 
@@ -150,11 +153,11 @@ class Calls:
         self.await_lent()
 
     def _raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
-        """The guest learns of everything; what is meant to end the program goes on doing so."""
+        """Told to the guest if it waits; KeyboardInterrupt and SystemExit are raised again on the loop."""
         if wanted:
             self._throw(call, error)
         else:
-            complain(self._loop, "a one-way bridge raised", error)
+            self._complaints.tell("a one-way bridge raised", error)
         pass_on(self._loop, error)
 
     def _throw(self, call: int, error: BaseException) -> None:
@@ -162,11 +165,11 @@ class Calls:
         self._guest.post(pack(messages.THROW, call, 0, text), now=True)
 
     def stop(self) -> None:
-        """From any thread: no bridge is called any more."""
+        """From any thread: no more bridges are called."""
         self._stopped = True
 
     def close(self) -> None:
-        """Nobody waits for answers any more."""
+        """Cancels what is still awaited: nobody waits for the answers."""
         self._stopped = self._closed = True
         self._guest = _Nobody()
         for task, _, _ in self._tasks.values():
@@ -187,7 +190,7 @@ async def _awaited(awaitable: Awaitable[Any]) -> Any:
 
 
 def _close_if_never_begun(awaitable: Awaitable[Any]) -> None:
-    """Cancelled before it began, a coroutine would be reported as never awaited."""
+    """A coroutine that is cancelled before it starts would be reported as never awaited."""
     if (
         inspect.iscoroutine(awaitable)
         and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED
@@ -195,12 +198,8 @@ def _close_if_never_begun(awaitable: Awaitable[Any]) -> None:
         awaitable.close()
 
 
-def complain(loop: asyncio.AbstractEventLoop, message: str, error: BaseException | None) -> None:
-    loop.call_exception_handler({"message": message, "exception": error})
-
-
 def pass_on(loop: asyncio.AbstractEventLoop, error: BaseException) -> None:
-    """On the next turn of the loop, so that nothing already received is left lying."""
+    """On the next turn of the loop, after what has already been received was handled."""
     if isinstance(error, KeyboardInterrupt | SystemExit):
         loop.call_soon(_raise, error)
 

@@ -32,7 +32,8 @@ from ..wire.values import (
     weight_of_lines,
 )
 from . import ending
-from .calls import Calls, complain
+from .calls import Calls
+from .complaints import Complaints
 from .guests import Guests
 from .incoming import failure_of, log_of
 from .line import READY, Line
@@ -72,10 +73,11 @@ class Conversation:
         self._context.run(current_nest.set, nest)
         self._life = Lifecycle()
         self._line: Line | None = None
-        self._calls = Calls(loop, self._context, lent.bridges, self)
+        self._complaints = complaints = Complaints(loop)
+        self._calls = Calls(loop, self._context, lent.bridges, self, complaints)
         self._guests = Guests(loop, self._call_guest)
         sink = lent.report
-        self._sinks = None if sink is None else Sinks(loop, self._context, sink)
+        self._sinks = None if sink is None else Sinks(loop, self._context, sink, complaints)
         self._output = 0  # host memory that the worker's messages occupy for good, about
 
     @property
@@ -128,29 +130,29 @@ class Conversation:
         if state is State.FINISHING:
             return None
         if frame.kind not in MAY_SAY[state]:
-            raise ProtocolError(f"a message of kind {frame.kind} while {state.value}")
-        if len(frame.text) > LARGE:
+            raise ProtocolError(f"it sent a message of kind {frame.kind} while {state.value}")
+        if frame.kind == messages.FAILED:
+            self._failed(frame)
+        elif frame.kind == messages.READY:
+            self._ready(frame)
+        elif len(frame.text) > LARGE:
             return self._hear_in_steps(frame)
-        if frame.kind == messages.SAID:
+        elif frame.kind == messages.SAID:
             self._said(frame)
-            return None
+        else:
+            self._hear_value(frame)
+        return None
+
+    def _hear_value(self, frame: Frame) -> None:
         size = weight(frame.text, frame.attachments)
         self._charge(size)
-        if frame.kind == messages.READY:
-            self._ready(frame)
-        elif frame.kind == messages.FAILED:
-            self._failed(frame)
-        else:
-            borrower, ordered = self._reading(frame.kind)
-            value = decode(frame.text, frame.attachments, borrower, ordered=ordered)
-            self._HANDLERS[frame.kind](self, frame, value, size)
-        return None
+        borrower, ordered = self._reading(frame.kind)
+        value = decode(frame.text, frame.attachments, borrower, ordered=ordered)
+        self._HANDLERS[frame.kind](self, frame, value, size)
 
     def _hear_in_steps(self, frame: Frame) -> Iterator[None]:
         if frame.kind == messages.SAID:
             return self._said_in_steps(bytes(frame.text))
-        if frame.kind not in self._HANDLERS:
-            raise ProtocolError(f"a message of kind {frame.kind} with {len(frame.text)} bytes")
         return self._value_in_steps(frame)
 
     def _value_in_steps(self, frame: Frame) -> Iterator[None]:
@@ -177,9 +179,9 @@ class Conversation:
 
     def _ready(self, frame: Frame) -> None:
         if frame.b != messages.VERSION or frame.a not in messages.ISOLATION_NAMES:
-            raise ProtocolError("a worker of another version")
+            raise ProtocolError("the worker has another version")
         if frame.a < self._isolation:
-            raise ProtocolError("a worker that is not isolated as required")
+            raise ProtocolError("the worker is not isolated as required")
         self._life.move(State.RUNNING)
 
     def _said(self, frame: Frame) -> None:
@@ -201,7 +203,7 @@ class Conversation:
         elif letter == "L":
             self._log(value)
         else:
-            raise ProtocolError("a line that is neither report nor log")
+            raise ProtocolError("a line is neither report nor log")
 
     def _borrower_for(self, letter: str) -> Guests | None:
         """Logs describe functions and promises; only reports may lend them."""
@@ -218,11 +220,11 @@ class Conversation:
         try:
             self._listener.on_log(log)
         except Exception as error:
-            complain(self.loop, "the log sink raised", error)
+            self._complaints.tell("the log sink raised", error)
 
     def _report(self, value: Any) -> None:
         if self._sinks is None:
-            raise ProtocolError("a report, but none was asked for")
+            raise ProtocolError("it reported, but was given no report function")
         self._listener.on_report(value)
         self._sinks.give(value)
         self._check_in_flight()
@@ -331,7 +333,7 @@ class Conversation:
         if isinstance(error, ProtocolError):
             self._end(ending.crashed(f"the worker broke the protocol: {error}"))
             return
-        complain(self.loop, "a message of a worker could not be handled", error)
+        self._complaints.tell("a message of a worker could not be handled", error)
         kind = type(error).__name__
         self._end(ending.crashed(f"the host could not handle a message: {kind}"))
 
@@ -373,6 +375,7 @@ class Conversation:
             on_loop(self.loop, self._release_all)
         try:
             self._lent.bridges.close()
+            self._complaints.close()
             self._on_end(self)
             self._listener.settled(outcome)
         finally:

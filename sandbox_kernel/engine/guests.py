@@ -1,4 +1,4 @@
-"""Guest functions and promises in the host's hands: usable while the run lives, refused after."""
+"""Guest functions and promises that the host holds: usable while the run lives, refused after."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Guests:
 
     def guest_promise(self, ident: int) -> asyncio.Future[Any]:
         if str(ident) in self._promises:
-            raise ProtocolError("a promise lent twice")
+            raise ProtocolError("it lent a promise twice")
         future = self._promises[str(ident)] = self._loop.create_future()
         future.add_done_callback(_retrieve)
         return future
@@ -50,13 +50,13 @@ class Guests:
         else:
             future = self._promises.pop(str(number), None)
         if future is None:
-            raise ProtocolError(f"an answer of kind {kind} that nobody asked for")
+            raise ProtocolError(f"it sent an answer of kind {kind} that nobody waits for")
         return future
 
     def settle(self, kind: int, future: asyncio.Future[Any], value: Any) -> None:
         threw = kind in (messages.GUEST_THROW, messages.REJECTED)
         if threw and not isinstance(value, GuestError):
-            raise ProtocolError("an answer that threw something else than an error")
+            raise ProtocolError("an answer threw something other than an error")
         if future.done():
             return
         if threw:
@@ -65,7 +65,7 @@ class Guests:
             future.set_result(value)
 
     def close(self) -> None:
-        """Nothing will be answered any more."""
+        """Refuses further calls, and fails those that the guest has not answered."""
         self._send = None
         if self._loop.is_closed():
             return
@@ -76,6 +76,6 @@ class Guests:
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:
-    """An exception that nobody asks for is no reason to complain."""
+    """Marks the exception as retrieved, so that asyncio does not log it."""
     if not future.cancelled():
         future.exception()

@@ -10,34 +10,48 @@ from ..errors import ProtocolError
 from ..values import LAST_MOMENT
 from ..wire.frame import Buffer
 
+_DEEPEST_GROUP = 100  # of console.group within each other
+_LONGEST_FAILURE = 1 << 20  # bytes
+_MOST_NAME, _MOST_TEXT = 5000, 1 << 17  # characters
+
 
 def log_of(entry: Any) -> CodeExecutionLog:
     match entry:
         case [str(level), str(method), int(depth), int() | float() as time, list(args)]:
             if level in LOG_LEVELS and 0 <= depth < 1 << 20 and 0 <= time <= LAST_MOMENT:
-                return CodeExecutionLog(level, tuple(args), time, method[:20], depth)
-    raise ProtocolError("a log entry of unknown shape")
+                return CodeExecutionLog(
+                    level, tuple(args), time, method[:20], min(depth, _DEEPEST_GROUP)
+                )
+    raise ProtocolError("a log entry has an unknown shape")
 
 
 def failure_of(text: Buffer) -> tuple[Status, CodeExecutionError, bool]:
     """Status and error, and whether the engine itself ran out of memory."""
+    if len(text) > _LONGEST_FAILURE:
+        raise ProtocolError(f"a failure has {len(text)} bytes")
     try:
         fields = json.loads(bytes(text))
         status = fields["status"]
         error = CodeExecutionError(
-            _typed(fields["name"], str) or "Error",
-            _typed(fields["message"], str) or "",
-            _typed(fields["stack"], str),
-            _typed(fields["specifier"], str),
-            _typed(fields["filename"], str),
+            _text(fields["name"], _MOST_NAME) or "Error",
+            _text(fields["message"], _MOST_TEXT) or "",
+            _text(fields["stack"], _MOST_TEXT),
+            _text(fields["specifier"], _MOST_NAME),
+            _text(fields["filename"], _MOST_NAME),
             _typed(fields["line"], int),
             _typed(fields["column"], int),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as problem:
-        raise ProtocolError(f"a failure that cannot be read: {problem}") from None
+        raise ProtocolError(f"a failure cannot be read: {str(problem)[:200]}") from None
     if status not in STATUSES or status in ("success", "terminated"):
-        raise ProtocolError(f"a failure of status {status!r}")
+        raise ProtocolError(f"a failure has the status {str(status)[:20]!r}")
     return status, error, fields.get("engine") is True
+
+
+def _text(value: Any, most: int) -> str | None:
+    """A worker cuts these itself; one that was taken over may not."""
+    text: str | None = _typed(value, str)
+    return text if text is None else text[:most]
 
 
 def _typed(value: Any, kind: type) -> Any:

@@ -8,7 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .calls import complain, pass_on, spawn
+from .calls import pass_on, spawn
+from .complaints import Complaints
 
 
 class Sinks:
@@ -19,10 +20,12 @@ class Sinks:
         loop: asyncio.AbstractEventLoop,
         context: contextvars.Context,
         sink: Callable[[Any], Any],
+        complaints: Complaints,
     ) -> None:
         self._loop = loop
         self._context = context
         self._sink = sink
+        self._complaints = complaints
         self._tasks: set[asyncio.Task[Any]] = set()
         self._last: asyncio.Task[None] | None = None
 
@@ -34,7 +37,7 @@ class Sinks:
         try:
             given = self._sink(value)
         except BaseException as error:
-            complain(self._loop, "the report sink raised", error)
+            self._complaints.tell("the report sink raised", error)
             pass_on(self._loop, error)
             return
         if inspect.isawaitable(given):
@@ -45,7 +48,7 @@ class Sinks:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            complain(self._loop, "the report sink raised", task.exception())
+            self._complaints.tell("the report sink raised", task.exception())
 
     def when_finished(self, then: Callable[[], None]) -> None:
         """Once everything given so far has been taken."""
