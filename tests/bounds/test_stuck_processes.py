@@ -58,8 +58,11 @@ def test_a_run_whose_worker_is_stopped_ends_with_an_engine_error(
 
 @pytest.mark.usefixtures("little_patience")
 def test_a_run_that_computes_without_a_word_is_not_taken_for_stuck() -> None:
-    run = run_code("for (;;);")
-    time.sleep(1)  # during which a silent worker is looked at several times
-    assert run.running
-    run.terminate()
-    assert run.wait(30).status == "terminated"
+    with Engine(spares=1) as engine:
+        engine.warm_up()
+        assert until(lambda: engine.processes().spares)
+        run = run_code("for (;;);", engine=engine)
+        time.sleep(1)  # during which a silent worker is looked at several times
+        assert run.running
+        run.terminate()
+        assert run.wait(30).status == "terminated"
