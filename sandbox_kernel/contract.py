@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .brief import brief
 from .errors import OptionError
-from .jsonable import to_jsonable
+from .jsonable import JSONSpeller, to_jsonable
 from .specifiers import CONTROL, MOST_BYTES, is_bare, shortened, size_of
 from .spelling import nearest
 from .values import Undefined, undefined
@@ -36,6 +37,9 @@ class CodeExecutionError:
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name
 
+    def __repr__(self) -> str:
+        return brief(self)
+
     def to_json(self) -> dict[str, Any]:
         fields = ("name", "message", "stack", "specifier", "filename", "line", "column")
         return {key: getattr(self, key) for key in fields if getattr(self, key) is not None}
@@ -51,8 +55,14 @@ class CodeExecutionLog:
     method: str = "log"  # the console method called; it decides how the log is displayed
     depth: int = 0  # the number of open console groups
 
+    def __repr__(self) -> str:
+        return brief(self)
+
     def to_json(self) -> dict[str, Any]:
-        return {"level": self.level, "args": to_jsonable(self.args), "timestamp": self.timestamp}
+        return self._json(to_jsonable(self.args))
+
+    def _json(self, args: Any) -> dict[str, Any]:
+        return {"level": self.level, "args": args, "timestamp": self.timestamp}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +77,17 @@ class CodeExecutionResult:
     duration_ms: float = 0.0
     memory_used_bytes: int | None = None
 
+    def __repr__(self) -> str:
+        return brief(self)
+
     def to_json(self) -> dict[str, Any]:
         """The contract's camelCase shape, ready for `json.dumps`."""
+        speller = JSONSpeller()
         shape: dict[str, Any] = {"status": self.status}
         if not isinstance(self.result, Undefined):
-            shape["result"] = to_jsonable(self.result)
-        shape["reports"] = to_jsonable(self.reports)
-        shape["logs"] = [log.to_json() for log in self.logs]
+            shape["result"] = speller.spell(self.result)
+        shape["reports"] = speller.spell(self.reports)
+        shape["logs"] = [log._json(speller.spell(log.args)) for log in self.logs]
         if self.error is not None:
             shape["error"] = self.error.to_json()
         shape["durationMs"] = self.duration_ms

@@ -13,14 +13,15 @@ from typing import Any, Generic, TypeVar, overload
 
 from . import loops
 from .backend import ActiveRun, Backend, Lent, Outcome
+from .brief import Holder, Parts
 from .contract import CodeExecutionLog, CodeExecutionResult
 from .wire.order import Order
 
 Result = TypeVar("Result")
 
 
-class LiveView(Sequence[Any]):
-    """A read-only view of a list that grows during the run."""
+class LiveView(Holder, Sequence[Any]):
+    """A read-only view of a list that grows while the run goes on."""
 
     __slots__ = ("_items",)
 
@@ -44,8 +45,8 @@ class LiveView(Sequence[Any]):
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
-    def __repr__(self) -> str:
-        return repr(self._items)
+    def brief_parts(self) -> Parts:
+        return Parts("[", self._items, len(self._items), "]")
 
 
 class Transcript(Generic[Result]):

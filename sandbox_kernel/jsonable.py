@@ -1,4 +1,4 @@
-"""Values as JSON can hold them, for `to_json` and for application/json in notebooks."""
+"""Values as JSON can hold them, for `to_json`."""
 
 from __future__ import annotations
 
@@ -8,56 +8,83 @@ from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import Any
 
+from .budget import Budget
 from .values import MAX_SAFE_INTEGER, BigInt, GuestError, GuestFunction, JSMap, Opaque, Undefined
 
 _DEEPEST = 200
-_REPEATS = 100_000  # containers spelled out again where a value refers to them again
-_LONGEST_DECIMAL = 2**10000  # longer ones take quadratic time to print, and Python refuses
+_REPEATED_ITEMS = 250_000  # that may be spelled again where a value refers to them again
+_REPEATED_CHARACTERS = 10_000_000
+_LONGEST_DECIMAL = 10_000  # bits; longer ones take quadratic time to print, and Python refuses
 
 
 def to_jsonable(value: Any) -> Any:
     """Lossy where JSON is poorer: a bigint becomes its digits, a Map its pairs, NaN null."""
-    return _Speller().spell(value, ())
+    return JSONSpeller().spell(value)
 
 
-class _Speller:
-    """A guest's value may be small and yet endless when spelled out; then the rest is named."""
+class JSONSpeller:
+    """Spells each value once, however large it is, and what is met again as long as that is little.
+
+    A guest's value may be small and yet endless when spelled out; then the rest is named.
+    """
 
     def __init__(self) -> None:
         self._met: set[int] = set()
-        self._repeats = 0
+        self._above: set[int] = set()
+        self._repeats = Budget(_REPEATED_CHARACTERS, _REPEATED_ITEMS)
+        self._repeating = 0
 
-    def spell(self, value: Any, above: tuple[int, ...]) -> Any:
-        if value is None or isinstance(value, bool | str):
+    def spell(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._leaf(value)
+        if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int):
-            return _whole(value)
+            return self._whole(value)
         if isinstance(value, float):
             return value if math.isfinite(value) else None
-        if id(value) in above or len(above) > _DEEPEST:
+        if id(value) in self._above or len(self._above) > _DEEPEST:
             return "[Circular]"
-        if id(value) in self._met:
-            self._repeats += 1
-            if self._repeats > _REPEATS:
-                return "[Repeated]"
+        repeated = id(value) in self._met
+        if repeated and not self._may_repeat(value):
+            return "[Repeated]"
         self._met.add(id(value))
-        below = (*above, id(value))
-        return _structure(value, lambda item: self.spell(item, below))
+        self._above.add(id(value))
+        self._repeating += repeated
+        try:
+            return _structure(value, self.spell, self._leaf)
+        finally:
+            self._repeating -= repeated
+            self._above.remove(id(value))
+
+    def _may_repeat(self, value: Any) -> bool:
+        """Whether there is room for all its items; deeper ones are asked for when they are met."""
+        self._repeats.spend(0, 1 + _size(value))
+        return not self._repeats.spent
+
+    def _leaf(self, text: str) -> str:
+        if self._repeating:
+            self._repeats.spend(len(text), 0)
+        return text
+
+    def _whole(self, value: int) -> int | str:
+        if not isinstance(value, BigInt) and abs(value) <= MAX_SAFE_INTEGER:
+            return int(value)
+        short = value.bit_length() <= _LONGEST_DECIMAL
+        return self._leaf(str(int(value)) if short else hex(value))
 
 
-def _whole(value: int) -> int | str:
-    if not isinstance(value, BigInt) and abs(value) <= MAX_SAFE_INTEGER:
-        return int(value)
-    return str(int(value)) if abs(value) < _LONGEST_DECIMAL else hex(value)
+def _size(value: Any) -> int:
+    return len(value) if hasattr(value, "__len__") else 1
 
 
-def _structure(value: Any, spell: Callable[[Any], Any]) -> Any:
+def _structure(value: Any, spell: Callable[[Any], Any], leaf: Callable[[str], str]) -> Any:
     match value:
         case JSMap():
             return [[spell(k), spell(v)] for k, v in value.items()]
         case Mapping():
             return {
-                str(key): spell(item)
+                leaf(str(key)): spell(item)
                 for key, item in value.items()
                 if not isinstance(item, Undefined)
             }
@@ -68,12 +95,12 @@ def _structure(value: Any, spell: Callable[[Any], Any]) -> Any:
         case datetime():
             return value.isoformat()
         case GuestError():
-            return {"name": value.name, "message": value.message}
+            return {"name": leaf(value.name), "message": leaf(value.message)}
         case BaseException():
-            return {"name": type(value).__name__, "message": str(value)}
+            return {"name": type(value).__name__, "message": leaf(str(value))}
         case Opaque():
-            return value.text
+            return leaf(value.text)
         case GuestFunction():
-            return f"[Function: {value.name}]" if value.name else "[Function (anonymous)]"
+            return leaf(f"[Function: {value.name}]" if value.name else "[Function (anonymous)]")
         case _:
             return None

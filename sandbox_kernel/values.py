@@ -1,6 +1,6 @@
 """The Python side of JavaScript's values: what has no Python type of its own.
 
-Knows nothing of the rest of the package, so that every layer may use it.
+Knows nothing of the rest of the package but how to be brief, so that every layer may use it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any, Final, final
+
+from .brief import Holder, Parts, brief_digits, brief_name, brief_text
 
 MAX_SAFE_INTEGER = 2**53 - 1  # beyond it JavaScript's numbers are not exact
 LAST_MOMENT = 8_640_000_000_000_000  # of JavaScript's time, in milliseconds from the epoch
@@ -55,14 +57,14 @@ class BigInt(int):
     """An int that crosses as a JavaScript bigint even when it is small."""
 
     def __repr__(self) -> str:
-        return f"BigInt({int(self)})"
+        return f"BigInt({brief_digits(self)})"
 
 
 class ArrayBuffer(bytes):
     """Bytes that cross as an ArrayBuffer; plain `bytes` cross as a Uint8Array."""
 
     def __repr__(self) -> str:
-        return f"ArrayBuffer({bytes(self)!r})"
+        return f"ArrayBuffer({brief_text(bytes(self))})"
 
 
 def _same_value_zero(value: object) -> object:
@@ -76,7 +78,7 @@ def _same_value_zero(value: object) -> object:
     return ("object", id(value))
 
 
-class JSMap(MutableMapping[Any, Any]):
+class JSMap(Holder, MutableMapping[Any, Any]):
     """A JavaScript Map: any key, insertion order, keys compared as JavaScript does."""
 
     def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
@@ -112,11 +114,11 @@ class JSMap(MutableMapping[Any, Any]):
 
     __hash__ = None  # type: ignore[assignment]  # mutable, like dict
 
-    def __repr__(self) -> str:
-        return f"JSMap({list(self._entries.values())!r})"
+    def brief_parts(self) -> Parts:
+        return Parts("JSMap([", self._entries.values(), len(self), "])")
 
 
-class JSSet(MutableSet[Any]):
+class JSSet(Holder, MutableSet[Any]):
     """A JavaScript Set that a Python set cannot hold: unhashable members, or both 1 and True."""
 
     def __init__(self, members: Iterable[Any] = ()) -> None:
@@ -151,8 +153,8 @@ class JSSet(MutableSet[Any]):
 
     __hash__ = None  # type: ignore[assignment]  # mutable, like set
 
-    def __repr__(self) -> str:
-        return f"JSSet({list(self)!r})"
+    def brief_parts(self) -> Parts:
+        return Parts("JSSet([", self, len(self), "])")
 
 
 class GuestError(Exception):
@@ -168,7 +170,7 @@ class GuestError(Exception):
         return f"{self.name}: {self.message}" if self.message else self.name
 
     def __repr__(self) -> str:
-        return f"GuestError({self.name!r}, {self.message!r})"
+        return f"GuestError({brief_text(self.name)}, {brief_text(self.message)})"
 
 
 class GuestFunction:
@@ -182,7 +184,7 @@ class GuestFunction:
         return self._call(args)
 
     def __repr__(self) -> str:
-        return f"<guest function {self.name or 'anonymous'}>"
+        return f"<guest function {brief_name(self.name) or 'anonymous'}>"
 
 
 class Opaque:
@@ -209,4 +211,4 @@ class Opaque:
     __hash__ = None  # type: ignore[assignment]  # holds a dict
 
     def __repr__(self) -> str:
-        return f"<guest {self.text}>"
+        return f"<guest {brief_name(self.text)}>"

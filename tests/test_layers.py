@@ -14,18 +14,20 @@ EXTENSION = ROOT.parent / "extension" / "runcode"
 
 # What each part of the package may know of the others. Parts that are still to come are here too,
 # so that the first of their files already has its place.
-DATA = {"errors", "values", "specifiers", "jsonable", "sizes", "spelling"}
+DATA = {"budget", "brief", "errors", "values", "specifiers", "jsonable", "sizes", "spelling"}
 SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops"}
 RUNS = SEAM | {"lending", "execution", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
 MAY_KNOW: dict[str, set[str]] = {
+    "budget": set(),
+    "brief": {"budget"},
     "errors": set(),
-    "values": set(),
+    "values": {"brief"},
     "specifiers": set(),
     "sizes": set(),
     "spelling": set(),
-    "jsonable": {"values"},
+    "jsonable": {"budget", "values"},
     "contract": DATA,
     "wire": DATA,
     "bridges": DATA | {"wire"},

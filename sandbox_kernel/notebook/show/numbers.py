@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 
+from ...budget import digits
 from ...values import MAX_SAFE_INTEGER, BigInt
 
+MOST_DIGITS = 10_000
 
-def spell_number(value: int | float) -> str:
-    """`1e-7`, `-0`, `NaN`, `100000000000000000000`, and an `n` behind what is a bigint."""
+
+def spell_number(value: int | float, most: int = MOST_DIGITS) -> str:
+    """`1e-7`, `-0`, `NaN`, `100000000000000000000`, and an `n` behind what is a bigint.
+
+    At most about `most` digits; those of a longer bigint are counted.
+    """
     if isinstance(value, int):
-        return _spell_int(value)
+        return _spell_int(value, most)
     if not math.isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if value == 0:
@@ -18,17 +24,10 @@ def spell_number(value: int | float) -> str:
     return _spell_float(value)
 
 
-def _spell_int(value: int) -> str:
-    if isinstance(value, BigInt) or abs(value) > MAX_SAFE_INTEGER:
-        return f"{_digits(int(value))}n"
+def _spell_int(value: int, most: int) -> str:
+    if isinstance(value, BigInt) or not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
+        return f"{digits(value, most)}n"
     return str(int(value))
-
-
-def _digits(value: int) -> str:
-    """Decimal unless so long that Python refuses; a screen has no use for more."""
-    if value.bit_length() > 14_000:
-        return f"{'-' if value < 0 else ''}0x{abs(value):x}"
-    return str(value)
 
 
 def _spell_float(value: float) -> str:

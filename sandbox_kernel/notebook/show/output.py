@@ -6,94 +6,168 @@ application/json: what the sandbox made is shown, never rendered.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import length_hint
 from typing import Any
 
+from ...budget import CHARACTERS, Budget, capped, clipped, more
 from ...contract import CodeExecutionLog
-from ...jsonable import to_jsonable
-from ...values import GuestError
-from .clean import clean, is_clean
+from ...values import MAX_SAFE_INTEGER, BigInt, GuestError
+from .clean import clean, clean_start, is_clean
 from .numbers import spell_number
-from .render import error_line, quote, show
+from .render import MAX_NAME, MAX_STRING, error_line, not_shown, quote, show
 from .table import are_records, text_table
 
 __all__ = ["console_line", "mimebundle", "quote", "show", "tree_metadata"]
 
+MAX_GROUPS = 100  # open groups that indent a line
 _DIRECTIVE = re.compile(r"%[sdifjoOc%]")
 _OPEN_NODES = 40
+_LONGEST_NUMBER = 400  # characters that `%d` reads
+_JSON_NODES = 20_000
 
 
-def console_line(log: CodeExecutionLog) -> str:
-    """One console call as text that ends in a newline, indented by its open groups."""
-    if len(log.args) == 1 and type(log.args[0]) is str and not log.depth:
-        return clean(log.args[0]) + "\n"  # nearly every line of a flood
+def console_line(log: CodeExecutionLog, budget: Budget | None = None) -> str:
+    """One console call as text that ends in a newline, indented by its open groups.
+
+    Never fails: what cannot be shown says so.
+    """
+    if budget is None:
+        if _is_short_line(log):
+            return clean(log.args[0]) + "\n"
+        budget = Budget()
+    most = budget.characters
+    try:
+        text = _console_text(log, budget)
+    except Exception as fault:
+        text = not_shown(log, fault)
+    if log.depth > 0:
+        text = _indented(text, "  " * min(log.depth, MAX_GROUPS), most)
+    return capped(text, most) + "\n"
+
+
+def _is_short_line(log: CodeExecutionLog) -> bool:
+    """Nearly every line of a flood: one string that fits, escaped or not."""
+    if len(log.args) != 1 or log.depth:
+        return False
+    return type(log.args[0]) is str and len(log.args[0]) <= MAX_STRING
+
+
+def _console_text(log: CodeExecutionLog, budget: Budget) -> str:
     if log.method == "table" and log.args:
-        text = text_table(log.args[0], show, _column_names(log.args)) or _joined(log.args)
-    else:
-        text = _joined(log.args)
-    if log.depth:
-        indent = "  " * log.depth
-        text = indent + text.replace("\n", "\n" + indent)
-    return text + "\n"
+        table = text_table(log.args[0], show, _column_names(log.args), budget=budget)
+        if table is not None:
+            return table
+    return _joined(log.args, budget)
+
+
+def _indented(text: str, indent: str, most: int) -> str:
+    """As many lines as fit when each is indented."""
+    lines = text.split("\n", most // len(indent))
+    shown, room = [], most
+    for line in lines:
+        room -= len(line) + len(indent) + 1
+        shown.append(indent + line)
+        if room < 0:
+            break
+    left = len(text) - sum(len(line) - len(indent) + 1 for line in shown)
+    return "\n".join(shown) if left <= 0 else "\n".join([*shown, indent + more(left)])
 
 
 def _column_names(args: Sequence[Any]) -> list[str] | None:
     """The second argument of `console.table`, if it was given."""
     if len(args) < 2 or not isinstance(args[1], list):
         return None
-    return [name for name in args[1] if isinstance(name, str)]
+    return [name for name in islice(args[1], MAX_NAME) if isinstance(name, str)]
 
 
-def _joined(args: Sequence[Any]) -> str:
+def _joined(args: Sequence[Any], budget: Budget) -> str:
     if len(args) == 1 and isinstance(args[0], str):
-        return clean(args[0])
-    rest = list(args)
+        return _bare(args[0], budget)
+    rest = iter(args)
     words: list[str] = []
-    if len(rest) > 1 and isinstance(rest[0], str) and "%" in rest[0]:
-        words.append(_DIRECTIVE.sub(lambda match: _directive(match[0], rest), rest.pop(0)))
-    words += [_argument(value) for value in rest]
-    return clean(" ".join(words))
+    if len(args) > 1 and isinstance(args[0], str) and "%" in args[0][: budget.characters]:
+        words.append(_formatted(next(rest), rest, budget))
+    for value in rest:
+        if budget.spent:
+            words.append(f"… {length_hint(rest) + 1:,} more arguments")
+            break
+        words.append(_argument(value, budget))
+    return " ".join(words)
 
 
-def _argument(value: Any) -> str:
+def _formatted(text: str, rest: Iterator[Any], budget: Budget) -> str:
+    """The first argument with its directives replaced by the arguments that follow."""
+    parts, at = [], 0
+    for match in _DIRECTIVE.finditer(text, 0, budget.characters):
+        parts.append(_bare(text[at : match.start()], budget))
+        at = match.end()
+        parts.append(_directive(match[0], rest, budget))
+        if budget.spent:
+            break
+    return "".join([*parts, _bare(text[at:], budget)])
+
+
+def _bare(text: str, budget: Budget) -> str:
+    """A string as it is, cleaned; as much of it as the budget has room for."""
+    shown, left = clean_start(text, max(0, budget.characters))
+    budget.spend(len(shown) + 1)
+    return shown + more(left) if left else shown
+
+
+def _argument(value: Any, budget: Budget) -> str:
     """Top-level strings are printed bare, and errors with their stack."""
     if isinstance(value, str):
-        return value
+        return _bare(value, budget)
     if isinstance(value, GuestError) and value.stack:
-        stack = value.stack.rstrip("\n")
-        return stack if str(value) in stack else f"{error_line(value)}\n{stack}"
-    return show(value)
+        stack = value.stack[: 2 * MAX_STRING].rstrip("\n")
+        name, message = clipped(value.name, MAX_NAME), clipped(value.message, MAX_STRING)
+        said = f"{name}: {message}" if message else name
+        if said in stack:
+            return _bare(stack, budget)
+        return _bare(f"{error_line(value)}\n{stack}", budget)
+    return show(value, budget=budget)
 
 
-def _directive(mark: str, rest: list[Any]) -> str:
+_NOTHING = object()
+
+
+def _directive(mark: str, rest: Iterator[Any], budget: Budget) -> str:
     if mark == "%%":
+        budget.spend(1)
         return "%"
-    if not rest:
+    value = next(rest, _NOTHING)
+    if value is _NOTHING:
+        budget.spend(2)
         return mark
-    value = rest.pop(0)
     match mark:
         case "%c":
+            budget.spend(0)
             return ""  # styles have no meaning in text
         case "%s":
-            return value if isinstance(value, str) else show(value, depth=0)
+            return _bare(value, budget) if isinstance(value, str) else show(value, 0, budget)
         case "%d" | "%i" | "%f":
-            return _as_number(value, whole=mark == "%i")
+            text = _as_number(value, mark == "%i", budget)
+            budget.spend(len(text))
+            return text
         case _:
-            return show(value)
+            return show(value, budget=budget)
 
 
-def _as_number(value: Any, whole: bool) -> str:
+def _as_number(value: Any, whole: bool, budget: Budget) -> str:
     if isinstance(value, str):
         try:
-            value = float(value)
+            value = float(value[:_LONGEST_NUMBER])
         except ValueError:
             return "NaN"
     if not isinstance(value, int | float):
         return "NaN"
     if whole and isinstance(value, float) and value == value and abs(value) < 2**63:
         value = int(value)
-    return spell_number(int(value) if isinstance(value, bool) else value)
+    return spell_number(int(value) if isinstance(value, bool) else value, max(0, budget.characters))
 
 
 def mimebundle(value: Any) -> dict[str, Any]:
@@ -102,8 +176,8 @@ def mimebundle(value: Any) -> dict[str, Any]:
     Not for bare scalars: front ends that draw JSON as a tree would label a plain 2 as its root.
     """
     bundle: dict[str, Any] = {"text/plain": show(value)}
-    if isinstance(value, list | dict) and _JSONCheck().holds(value, 200):
-        bundle["application/json"] = to_jsonable(value)
+    if says_all_in_json(value):
+        bundle["application/json"] = value
     return bundle
 
 
@@ -112,29 +186,39 @@ def tree_metadata(value: Any) -> dict[str, Any]:
 
     Records have a table above; their tree stays folded.
     """
-    small = isinstance(value, list | dict) and _JSONCheck(_OPEN_NODES).holds(value, 200)
+    small = says_all_in_json(value, _OPEN_NODES)
     return {"application/json": {"expanded": True}} if small and not are_records(value) else {}
 
 
-class _JSONCheck:
-    """Whether JSON says a value in full, in few enough words for a page to draw as a tree."""
+def says_all_in_json(value: Any, nodes: int = _JSON_NODES) -> bool:
+    """Whether JSON says an object or array in full, in few enough words to draw as a tree."""
+    if not isinstance(value, list | dict):
+        return False
+    try:
+        return _JSONCheck(Budget(CHARACTERS, nodes)).holds(value, 200)
+    except Exception:
+        return False  # it is shown as text, which says what is wrong with it
 
-    def __init__(self, nodes: int = 50_000) -> None:
-        self._nodes = nodes
-        self._characters = 1_000_000
+
+class _JSONCheck:
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
 
     def holds(self, value: Any, depth: int) -> bool:
-        self._nodes -= 1
-        if self._nodes < 0 or depth < 0:
+        self._budget.spend(0)
+        if self._budget.work < 0 or depth < 0:
             return False
         match value:
             case None | bool():
                 return True
             case str():
                 return self._text(value)
-            case int() | float():
-                spelled = spell_number(value)
-                return spelled[-1] not in "nNy" and spelled != "-0"
+            case BigInt():
+                return False
+            case int():
+                return -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER
+            case float():
+                return math.isfinite(value) and (value != 0 or math.copysign(1, value) > 0)
             case list() | tuple():
                 return all(self.holds(item, depth - 1) for item in value)
             case dict():
@@ -146,5 +230,5 @@ class _JSONCheck:
                 return False
 
     def _text(self, text: str) -> bool:
-        self._characters -= len(text)
-        return self._characters >= 0 and is_clean(text)
+        self._budget.spend(len(text), 0)
+        return self._budget.characters >= 0 and is_clean(text)

@@ -6,28 +6,46 @@ import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
+from ...budget import Budget, capped, clipped
 from ...values import TYPED_ARRAYS, ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
-from .clean import clean_line
+from .clean import clean_line, is_plain
 from .layout import Block, Layout, lay_out
-from .numbers import spell_number
+from .numbers import MOST_DIGITS, spell_number
 
 DEPTH = 4
 MAX_ITEMS = 100
 MAX_STRING = 10_000
-MAX_NODES = 20_000  # nothing anyone reads is longer, and a shared structure unfolds without end
+MAX_NAME = 500  # of keys, classes, functions, symbols
 
+_STRUCTURE_WORK = 3  # to lay one out, besides what its items cost
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
 
 
-def show(value: Any, depth: int = DEPTH) -> str:
-    """The value as a console prints it inside a structure: strings quoted, cycles marked."""
-    return _Show(depth).text(value)
+def show(value: Any, depth: int = DEPTH, budget: Budget | None = None) -> str:
+    """The value as a console prints it inside a structure: strings quoted, cycles marked.
+
+    Never fails: what cannot be shown says so.
+    """
+    budget = budget or Budget()
+    most = budget.characters
+    try:
+        return capped(_Show(depth, budget).text(value), most)
+    except Exception as fault:
+        return not_shown(value, fault)
+
+
+def not_shown(value: Any, fault: Exception) -> str:
+    """What stands in for a value that made its rendering fail."""
+    return f"[{type(value).__name__}, which cannot be shown: {type(fault).__name__}]"
 
 
 def quote(text: str) -> str:
     """A string literal, in the first kind of quotes that needs no escape."""
+    if is_plain(text):
+        return f"'{text}'"
     mark = next((mark for mark in "'\"`" if mark not in text), "'")
     body = text.replace("\\", "\\\\").replace(mark, "\\" + mark)
     return f"{mark}{clean_line(body)}{mark}"
@@ -36,25 +54,25 @@ def quote(text: str) -> str:
 class _Show:
     """One rendering: who contains whom so far, which cycles were met, and the budget left."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, budget: Budget) -> None:
         self._max_depth = depth
         self._above: list[Any] = []
         self._circular: dict[int, int] = {}
-        self._budget = MAX_NODES
+        self._budget = budget
 
     def text(self, value: Any) -> str:
         return self._value(value).text
 
     def _value(self, value: Any) -> Layout:
-        self._budget -= 1
-        plain = _primitive(value)
+        plain = _primitive(value, max(0, self._budget.characters))
         if plain is not None:
-            return Layout(plain)
+            return self._spelled(plain)
         if any(value is holder for holder in self._above):
             number = self._circular.setdefault(id(value), len(self._circular) + 1)
-            return Layout(f"[Circular *{number}]")
-        if len(self._above) > self._max_depth or self._budget <= 0:
-            return Layout(f"[{_class_name(value)}]")
+            return self._spelled(f"[Circular *{number}]")
+        if len(self._above) > self._max_depth or self._budget.spent:
+            return self._spelled(f"[{class_name(value)}]")
+        self._budget.spend(2, _STRUCTURE_WORK)
         self._above.append(value)
         block = self._structure(value)
         self._above.pop()
@@ -62,13 +80,17 @@ class _Show:
             block.prefix = f"<ref *{self._circular[id(value)]}> {block.prefix}"
         return lay_out(block, len(self._above))
 
+    def _spelled(self, text: str) -> Layout:
+        self._budget.spend(len(text) + 2 + 2 * len(self._above))  # as if on a line of its own
+        return Layout(text)
+
     def _structure(self, value: Any) -> Block:
         match value:
             case JSMap():
                 return self._map(value)
             case Opaque():
-                return Block(f"{_class_name(value)} ", "{}", self._fields(value.fields or {}))
-            case Mapping() if all(isinstance(key, str) for key in value):
+                return Block(f"{class_name(value)} ", "{}", self._fields(value.fields or {}))
+            case Mapping() if _is_object(value):
                 return Block("", "{}", self._fields(value))
             case Mapping():
                 return self._map(value)
@@ -77,7 +99,7 @@ class _Show:
             case list() | tuple():
                 return Block("", "[]", self._items(value, len(value)), grouped=True)
             case ArrayBuffer():
-                return _array_buffer(value)
+                return Block("ArrayBuffer ", "{}", [*map(self._spelled, _buffer_fields(value))])
             case _:
                 name, items = _typed_array(value)
                 prefix = f"{name}({len(items)}) "
@@ -86,25 +108,27 @@ class _Show:
     def _map(self, value: Mapping[Any, Any]) -> Block:
         entries = [
             self._value(key).beside(" => ", self._value(item))
-            for key, item in _first(value.items(), self._budget)
+            for key, item in self._affordable(value.items())
         ]
         return Block(f"Map({len(value)}) ", "{}", _with_rest(entries, len(value), "item"))
 
     def _fields(self, value: Mapping[str, Any]) -> list[Layout]:
         entries = [
-            Layout(_key(key)).beside(": ", self._value(item))
-            for key, item in _first(value.items(), self._budget)
+            self._spelled(_key(key)).beside(": ", self._value(item))
+            for key, item in self._affordable(value.items())
         ]
         return _with_rest(entries, len(value), "key")
 
     def _items(self, value: Iterable[Any], count: int) -> list[Layout]:
-        entries = [self._value(item) for item in _first(value, self._budget)]
+        entries = [self._value(item) for item in self._affordable(value)]
         return _with_rest(entries, count, "item")
 
-
-def _first(values: Iterable[Any], budget: int) -> list[Any]:
-    limit = max(0, min(MAX_ITEMS, budget))
-    return [item for _, item in zip(range(limit), values, strict=False)]
+    def _affordable(self, values: Iterable[Any]) -> Iterable[Any]:
+        """The first few, as long as the budget lasts."""
+        for item in islice(values, MAX_ITEMS):
+            if self._budget.spent:
+                return
+            yield item
 
 
 def _with_rest(entries: list[Layout], count: int, noun: str) -> list[Layout]:
@@ -114,7 +138,7 @@ def _with_rest(entries: list[Layout], count: int, noun: str) -> list[Layout]:
     return entries
 
 
-def _primitive(value: Any) -> str | None:
+def _primitive(value: Any, room: int) -> str | None:
     """The text of a value that has no inside; None for a structure."""
     match value:
         case None:
@@ -122,32 +146,36 @@ def _primitive(value: Any) -> str | None:
         case bool():
             return "true" if value else "false"
         case str():
-            return _cut_string(value)
+            return _cut_string(value, min(MAX_STRING, room))
         case int() | float():
-            return spell_number(value)
+            return spell_number(value, min(MOST_DIGITS, room))
+        case list() | dict():
+            return None
         case Undefined():
             return "undefined"
         case datetime():
             return _date(value)
         case GuestError() | BaseException():
-            return f"[{error_line(value)}]"
+            return f"[{error_line(value, room)}]"
         case GuestFunction():
-            return (
-                f"[Function: {clean_line(value.name)}]" if value.name else "[Function (anonymous)]"
-            )
+            return f"[Function: {_name(value.name)}]" if value.name else "[Function (anonymous)]"
         case Opaque():
-            return clean_line(value.text) if value.fields is None else None
-        case Mapping() | Set() | list() | tuple() | bytes() | bytearray() | memoryview() | array():
+            return _name(value.text) if value.fields is None else None
+        case Mapping() | Set() | tuple() | bytes() | bytearray() | memoryview() | array():
             return None
         case _:
-            return None if hasattr(value, "tolist") else clean_line(f"[{type(value).__name__}]")
+            return None if hasattr(value, "tolist") else f"[{_name(type(value).__name__)}]"
 
 
-def _cut_string(text: str) -> str:
-    left = len(text) - MAX_STRING
+def _name(text: str) -> str:
+    return clean_line(clipped(text, MAX_NAME))
+
+
+def _cut_string(text: str, most: int) -> str:
+    left = len(text) - most
     if left <= 0:
         return quote(text)
-    return f"{quote(text[:MAX_STRING])}... {left} more character{'s' if left > 1 else ''}"
+    return f"{quote(text[:most])}... {left} more character{'s' if left > 1 else ''}"
 
 
 def _date(value: datetime) -> str:
@@ -155,24 +183,30 @@ def _date(value: datetime) -> str:
     return stamp.removesuffix("+00:00") + "Z" if stamp.endswith("+00:00") else stamp
 
 
-def error_line(error: BaseException) -> str:
+def error_line(error: BaseException, room: int = MAX_STRING) -> str:
+    """`TypeError: message`, on one line."""
     name = error.name if isinstance(error, GuestError) else type(error).__name__
     message = error.message if isinstance(error, GuestError) else str(error)
-    return clean_line(f"{name}: {message}" if message else name)
+    cut = clipped(message, min(MAX_STRING, room))
+    return clean_line(f"{clipped(name, MAX_NAME)}: {cut}" if cut else clipped(name, MAX_NAME))
 
 
-def _key(key: str) -> str:
-    return key if _IDENTIFIER.match(key) else quote(key)
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        return show(key, 0, Budget(MAX_NAME, MAX_ITEMS))
+    cut = clipped(key, MAX_NAME)
+    return cut if _IDENTIFIER.match(cut) else quote(cut)
 
 
-def _class_name(value: Any) -> str:
+def class_name(value: Any) -> str:
+    """What a console writes for a structure that it does not open: `Array`, `Map`, `Point`."""
     match value:
         case Opaque():
-            return clean_line(value.class_name)
+            return _name(value.class_name)
         case JSMap():
             return "Map"
         case Mapping():
-            return "Object" if all(isinstance(key, str) for key in value) else "Map"
+            return "Object" if _is_object(value) else "Map"
         case Set():
             return "Set"
         case list() | tuple():
@@ -183,6 +217,11 @@ def _class_name(value: Any) -> str:
             return _typed_array(value)[0]
 
 
+def _is_object(value: Mapping[Any, Any]) -> bool:
+    """By its first key: a guest's objects have only strings, and its Maps are `JSMap`."""
+    return isinstance(next(iter(value), ""), str)
+
+
 def _typed_array(value: Any) -> tuple[str, Sequence[Any]]:
     """The JavaScript name and the items of whatever crosses as a typed array."""
     view = memoryview(value)
@@ -190,8 +229,6 @@ def _typed_array(value: Any) -> tuple[str, Sequence[Any]]:
     return name, view if view.ndim == 1 else view.cast("B")
 
 
-def _array_buffer(value: ArrayBuffer) -> Block:
-    shown = " ".join(f"{byte:02x}" for byte in value[:50])
+def _buffer_fields(value: ArrayBuffer) -> list[str]:
     more = f" ... {len(value) - 50} more bytes" if len(value) > 50 else ""
-    fields = [Layout(f"[Uint8Contents]: <{shown}{more}>"), Layout(f"byteLength: {len(value)}")]
-    return Block("ArrayBuffer ", "{}", fields)
+    return [f"[Uint8Contents]: <{value[:50].hex(' ')}{more}>", f"byteLength: {len(value)}"]
