@@ -6,14 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...budget import capped
 from ...contract import CodeExecutionError
 from ...spelling import nearest
 from ..assist import names
 from ..assist.scan import scan
 from ..options.grammar import Face
 
-_NOT_DEFINED = re.compile(r"'?([A-Za-z_$][\w$]*)'? is not defined")
+# Both read a message of the guest's: cut, and in linear time, because no name starts inside another.
+_NOT_DEFINED = re.compile(r"(?<![\w$])([A-Za-z_$][\w$]*)'? is not defined")
 _NO_EXPORT = re.compile(r"export(?: named)? '([^']+)'")
+_MAX_READ = 500  # characters of a message or of a specifier
+_MAX_HINT = 4_000
 
 _TIMER = "async def sleep(ms): await asyncio.sleep(ms / 1000)"
 # One site, not any: urlopen reads file: URLs as well, and the guest chooses the argument.
@@ -45,30 +49,43 @@ def hint_for(
     face: Face,
 ) -> str | None:
     """A hint where one helps, else None."""
+    hint = _hint(status, error, imports, modules, globals_, face)
+    return capped(hint, _MAX_HINT) if hint is not None else None
+
+
+def _hint(
+    status: str,
+    error: CodeExecutionError,
+    imports: Mapping[str, Mapping[str, Any]],
+    modules: Mapping[str, str],
+    globals_: Mapping[str, Any],
+    face: Face,
+) -> str | None:
+    message = error.message[:_MAX_READ]
     if status == "memory":
         return "the heap reached its limit; --memory 256MiB would raise it for this cell"
     if status == "link_error" and error.specifier is not None:
-        return _link_hint(error, imports, modules)
-    missing = _NOT_DEFINED.search(error.message) if error.name == "ReferenceError" else None
+        return _link_hint(error.specifier, message, imports, modules)
+    missing = _NOT_DEFINED.search(message) if error.name == "ReferenceError" else None
     return _name_hint(missing[1], imports, globals_, face) if missing else None
 
 
 def _link_hint(
-    error: CodeExecutionError,
+    specifier: str,
+    message: str,
     imports: Mapping[str, Mapping[str, Any]],
     modules: Mapping[str, str],
 ) -> str | None:
-    specifier = error.specifier or ""
     if specifier in imports:
-        return _export_hint(error.message, specifier, list(imports[specifier]))
+        return _export_hint(message, specifier, list(imports[specifier]))
     if specifier in modules:
-        if not _NO_EXPORT.search(error.message):
+        if not _NO_EXPORT.search(message):
             return None  # the module itself could not be put together
-        return _export_hint(error.message, specifier, names.exports(scan(modules[specifier])))
+        return _export_hint(message, specifier, names.exports(scan(modules[specifier])))
     known = [*imports, *modules]
     if not known:
         return "nothing can be imported yet; %%bridge NAME or --import lends a module"
-    close = nearest(specifier, known, 0.6)
+    close = nearest(specifier[:_MAX_READ], known, 0.6)
     listed = ", ".join(f"'{name}'" for name in known[:30])
     return f"{_did_you_mean(close)}what can be imported: {listed}"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...budget import clipped
 from ...contract import CodeExecutionError, CodeExecutionResult
 from ...errors import OptionError
 from ..options.grammar import Face
@@ -15,12 +15,11 @@ from .clean import clean, clean_line
 from .hints import hint_for
 from .table import display_width
 
-_FRAME = re.compile(
-    r"\s*at (?:(?P<name>.*) \()?(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?\)?"
-)
 _MAX_FRAMES = 12
 _MAX_MESSAGE = 4000
-_MAX_NAME = 200
+_MAX_NAME = 200  # of an error, a file, a specifier
+_MAX_STACK = 100_000  # characters of a stack that are looked at
+_MAX_LINE = 1000  # and of a line of it
 _LINE_ROOM = 90  # characters of a source line around the caret, and of a line of a hint
 
 
@@ -54,24 +53,22 @@ class Traceback:
 
 
 def traceback_of(result: CodeExecutionResult, scene: Scene) -> Traceback:
-    """The traceback for a run that did not succeed."""
+    """The traceback for a run that did not succeed. Never fails."""
     error = result.error or CodeExecutionError(result.status, "")
-    name = "terminated" if result.status == "terminated" else clean_line(error.name[:_MAX_NAME])
+    name = "terminated" if result.status == "terminated" else _short_line(error.name)
     message = clean(_cut(error.message))
     lines = [f"{name}: {message}" if message else name]
-    if error.specifier is not None and repr(error.specifier)[1:-1] not in error.message:
-        lines.append(f"  specifier: '{clean_line(error.specifier)}'")
-    lines += _place(error, scene)
-    lines += _frames(error, scene)
-    hint = hint_for(result.status, error, scene.imports, scene.modules, scene.globals, scene.face)
-    if hint:
-        lines += ["", *_folded(f"hint: {clean(hint)}")]
+    try:
+        lines += [*_specifier(error), *_place(error, scene), *_frames(error, scene)]
+        lines += _hint(result.status, error, scene)
+    except Exception as fault:
+        lines.append(f"  (the rest cannot be shown: {type(fault).__name__})")
     return Traceback(name, message, "\n".join(lines).split("\n"))
 
 
 def refusal_of(error: Exception) -> Traceback:
     """The traceback for an error of the host's, most often one raised before anything ran."""
-    name, message = type(error).__name__, clean(str(error))
+    name, message = type(error).__name__, clean(_cut(str(error)))
     title = "Error in a magic" if isinstance(error, OptionError) else name
     return Traceback(name, message, [f"{title}: {message}"])
 
@@ -79,6 +76,23 @@ def refusal_of(error: Exception) -> Traceback:
 def _cut(message: str) -> str:
     left = len(message) - _MAX_MESSAGE
     return message if left <= 0 else f"{message[:_MAX_MESSAGE]}… ({left} more characters)"
+
+
+def _short_line(text: str) -> str:
+    return clean_line(clipped(text, _MAX_NAME))
+
+
+def _specifier(error: CodeExecutionError) -> list[str]:
+    """The specifier, unless the message names it."""
+    specifier = error.specifier
+    if specifier is None or repr(specifier[:_MAX_LINE])[1:-1] in error.message[:_MAX_MESSAGE]:
+        return []
+    return [f"  specifier: '{_short_line(specifier)}'"]
+
+
+def _hint(status: str, error: CodeExecutionError, scene: Scene) -> list[str]:
+    hint = hint_for(status, error, scene.imports, scene.modules, scene.globals, scene.face)
+    return ["", *_folded(f"hint: {clean(hint)}")] if hint else []
 
 
 def _folded(hint: str) -> list[str]:
@@ -93,7 +107,7 @@ def _place(error: CodeExecutionError, scene: Scene) -> list[str]:
     if error.line is None:
         return []
     position = f"{error.line}:{error.column}" if error.column else str(error.line)
-    where = f"  {clean_line(error.filename or scene.filename)}:{position}"
+    where = f"  {_short_line(error.filename or scene.filename)}:{position}"
     source = scene.source_of(error.filename or scene.filename)
     lines = source.split("\n") if source is not None else []
     if not 0 < error.line <= len(lines):
@@ -120,7 +134,8 @@ def _shown(text: str) -> str:
 
 def _frames(error: CodeExecutionError, scene: Scene) -> list[str]:
     """The frames in user code; one that only repeats the place above says nothing more."""
-    frames = [frame for line in (error.stack or "").split("\n") if (frame := _frame(line, scene))]
+    stack = (error.stack or "")[:_MAX_STACK]
+    frames = [frame for line in stack.split("\n") if (frame := _frame(line[:_MAX_LINE], scene))]
     own_place = f"{error.filename or scene.filename}:{error.line}:{error.column}"
     if len(frames) == 1 and own_place in frames[0]:
         return []
@@ -131,7 +146,30 @@ def _frames(error: CodeExecutionError, scene: Scene) -> list[str]:
 
 
 def _frame(line: str, scene: Scene) -> str | None:
-    match = _FRAME.fullmatch(line[:1000])
-    if match is None or scene.source_of(match["file"]) is None:
+    """The line as it is shown; None unless it is a frame in a file that the run was given."""
+    text = line.strip()
+    filename = _file_of(text)
+    if filename is None or scene.source_of(filename) is None:
         return None
-    return f"  {clean_line(line.strip())}"
+    return f"  {clean_line(text)}"
+
+
+def _file_of(frame: str) -> str | None:
+    """The file in `at name (file:1:2)`, `at file:1:2` or `at file:1`; None if it is not a frame.
+
+    Read from its end, because a guest chooses the names in it; without a regular expression,
+    because with so many ways to match it would take a guest's text quadratic time.
+    """
+    if not frame.startswith("at "):
+        return None
+    _, opening, inside = frame.rpartition(" (")
+    place = inside.removesuffix(")") if opening else frame[3:]
+    file, _, last = place.rpartition(":")
+    before, _, line = file.rpartition(":")
+    if not _is_number(last):
+        return None
+    return before if before and _is_number(line) else file or None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
