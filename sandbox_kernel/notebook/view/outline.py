@@ -14,41 +14,59 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import islice
 from typing import Any
 
+from ...budget import Budget, clipped
 from ...values import GuestError, JSMap, Opaque, Undefined
-from ..show.clean import clean, clean_line
+from ..show.clean import clean_line, clean_start
 from ..show.numbers import spell_number
-from ..show.render import quote, show
+from ..show.render import class_name, not_shown, quote, show
 
 DEPTH = 8
 BREADTH = 60
 NODES = 300
+CHARACTERS = 100_000
 TEXT = 1_000
+KEY = 200
 
 
-class _Budget:
-    """How much of one value may still be drawn, and what contains the part at hand."""
-
-    def __init__(self) -> None:
-        self.nodes = NODES
-        self.above: list[int] = []
-
-
-def outline(value: Any, _budget: _Budget | None = None) -> list[Any]:
-    """Draw `value`, however large, deep or circular it is."""
-    budget = _budget or _Budget()
-    budget.nodes -= 1
-    leaf = _leaf(value)
-    if leaf is not None:
-        return leaf
-    if id(value) in budget.above:
-        return ["note", "[Circular]"]
-    if len(budget.above) >= DEPTH or budget.nodes <= 0:
-        return ["note", _class_name(value)]
-    budget.above.append(id(value))
+def outline(value: Any, budget: Budget | None = None) -> list[Any]:
+    """Draw `value`, however large, deep or circular it is. Never fails."""
     try:
-        return _structure(value, budget)
-    finally:
-        budget.above.pop()
+        return _Outline((budget or Budget()).part(CHARACTERS, NODES)).draw(value)
+    except Exception as fault:
+        return ["note", not_shown(value, fault)]
+
+
+class _Outline:
+    """One drawing: what contains the part at hand, and the budget left."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._above: list[int] = []
+
+    def draw(self, value: Any) -> list[Any]:
+        leaf = _leaf(value)
+        self._budget.spend(len(leaf[1]) if leaf is not None else 0)
+        if leaf is not None:
+            return leaf
+        if id(value) in self._above:
+            return ["note", "[Circular]"]
+        if len(self._above) >= DEPTH or self._budget.spent:
+            return ["note", class_name(value)]
+        self._above.append(id(value))
+        drawn = self._structure(value)
+        self._above.pop()
+        return drawn
+
+    def _structure(self, value: Any) -> list[Any]:
+        kind, title = _title(value)
+        entries: list[Any] = []
+        for key, item in islice(_entries(value), BREADTH):
+            if self._budget.spent:
+                break
+            name = _key(key, kind)
+            self._budget.spend(len(name), 0)
+            entries.append([name, self.draw(item)])
+        return [kind, title, entries, _size(value) - len(entries)]
 
 
 def _leaf(value: Any) -> list[Any] | None:
@@ -58,59 +76,63 @@ def _leaf(value: Any) -> list[Any] | None:
         case bool():
             return ["boolean", "true" if value else "false"]
         case int() | float():
-            return _cut("number", spell_number(value))
+            return _cut("number", spell_number(value, TEXT))
         case None | Undefined():
             return ["null", show(value)]
         case GuestError():
-            return _cut("error", f"{value}\n{value.stack or ''}".rstrip())
+            return _error(value)
         case Mapping() | Set() | list() | tuple() | bytes() | bytearray() | memoryview() | array():
             return None
         case Opaque() if value.fields is not None:
             return None
         case _:
-            return _cut("note", show(value))
+            return _cut("note", show(value, budget=Budget(2 * TEXT)))
 
 
 def _cut(kind: str, text: str) -> list[Any]:
-    leaf = [kind, clean(text[:TEXT])]
-    return [*leaf, len(text) - TEXT] if len(text) > TEXT else leaf
+    shown, left = clean_start(text, TEXT)
+    return [kind, shown, left] if left else [kind, shown]
 
 
-def _class_name(value: Any) -> str:
-    return show(value, depth=-1)[1:-1]
+def _error(error: GuestError) -> list[Any]:
+    """What it says and its stack, of which no more is put together than is drawn."""
+    name, message, stack = error.name[:TEXT], error.message[:TEXT], (error.stack or "")[:TEXT]
+    said = f"{name}: {message}" if message else name
+    kind, shown, *cut = _cut("error", f"{said}\n{stack}".rstrip())
+    left = sum(len(text) - TEXT for text in (error.name, error.message, error.stack or "")
+               if len(text) > TEXT) + sum(cut)  # fmt: skip
+    return [kind, shown, left] if left else [kind, shown]
 
 
-def _structure(value: Any, budget: _Budget) -> list[Any]:
+def _title(value: Any) -> tuple[str, str]:
+    """Its kind, and what is written before its entries."""
     match value:
         case Opaque():
-            fields = value.fields or {}
-            return _filled("object", _class_name(value), fields.items(), len(fields), budget)
-        case Mapping() if not isinstance(value, JSMap):
-            return _filled("object", "", value.items(), len(value), budget)
-    title = f"{_class_name(value)}({len(value)})"
-    match value:
+            return "object", class_name(value)
         case JSMap():
-            return _filled("map", title, value.items(), len(value), budget)
+            return "map", f"Map({len(value)})"
+        case Mapping():
+            return "object", ""
         case Set():
-            return _filled("set", title, enumerate(value), len(value), budget)
+            return "set", f"Set({len(value)})"
         case _:
-            return _filled("array", title, enumerate(value), len(value), budget)
+            return "array", f"{class_name(value)}({len(value)})"
+
+
+def _entries(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, Opaque):
+        return (value.fields or {}).items()
+    return value.items() if isinstance(value, Mapping) else enumerate(value)
+
+
+def _size(value: Any) -> int:
+    return len((value.fields or {}) if isinstance(value, Opaque) else value)
 
 
 def _key(key: Any, kind: str) -> str:
     """In quotes if it is a string in a map, whose keys may be anything."""
     if not isinstance(key, str):
-        return str(outline(key)[1])
-    cut = key if len(key) <= 200 else f"{key[:200]}…"
+        leaf = _leaf(key)
+        return clipped(leaf[1], KEY) if leaf is not None else _title(key)[1]
+    cut = clipped(key, KEY)
     return quote(cut) if kind == "map" else clean_line(cut)
-
-
-def _filled(
-    kind: str, title: str, items: Iterable[tuple[Any, Any]], size: int, budget: _Budget
-) -> list[Any]:
-    entries: list[Any] = []
-    for key, item in islice(items, BREADTH):
-        if budget.nodes <= 0:
-            break
-        entries.append([_key(key, kind), outline(item, budget)])
-    return [kind, title, entries, size - len(entries)]

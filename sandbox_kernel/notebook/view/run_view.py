@@ -10,14 +10,17 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from ...contract import CodeExecutionLog, CodeExecutionResult
-from ..show.clean import clean_line
+from ...budget import Budget
+from ...contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
+from ..show.clean import clean_line, trimmed
 from ..show.output import show
 from .tally import Tally, weight
+from .veil import veiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +35,8 @@ BATCH = 50  # new reports in one update, at most; the newest of them
 RATE = 300_000  # characters a second, about
 LISTED = 200  # reports in the text for front ends without widgets
 LISTED_TEXT = 500  # and characters of each
+LISTED_WORK = 250  # and what it may take to spell it
+ERROR_TEXT = 500
 
 Publish = Callable[[dict[str, Any], str, bool], None]
 """Shows a MIME bundle under a display id, or updates what is shown there."""
@@ -55,7 +60,7 @@ class RunView:
     """One run's view; `watch` starts it, `finish` gives it its final state."""
 
     def __init__(self, run: Watchable, publish: Publish) -> None:
-        self._run = run
+        self._run: Watchable | None = run
         self._publish = publish
         self._tally = Tally()
         self._started = time.monotonic()
@@ -78,24 +83,46 @@ class RunView:
         return view
 
     def finish(self, result: CodeExecutionResult) -> None:
-        """Show the final state: everything reported, and text for front ends without widgets."""
+        """Show the final state: everything reported, and text for front ends without widgets.
+
+        Never fails, and lets go of the run and of all that it said: a page, and with it the widget,
+        may outlive them by days.
+        """
         self._over.set()
         self._thread.join()
+        try:
+            self._show_end(result)
+        except Exception as fault:
+            text = f"Run view: cannot be shown ({type(fault).__name__})"
+            self._publish({"text/plain": text}, self._display_id, self._widget is not None)
+        finally:
+            self._let_go()
+
+    def _show_end(self, result: CodeExecutionResult) -> None:
         self._tally.take(result.reports, result.logs)
         if self._widget is None and not self._is_due():
             return
         widget = self._shown()
         with widget.hold_sync():
             self._draw(widget, _ending(result))
-            widget.window = self._window()
+            widget.window = veiled(self._window())
         self._publish(widget.bundle(plain_text(result)), self._display_id, True)
 
+    def _let_go(self) -> None:
+        if self._widget is not None:
+            self._widget.retire()
+        self._run = None
+        self._tally = Tally()
+
     def _follow(self) -> None:
+        run = self._run
+        assert run is not None
         pause = TICK
-        while not self._over.wait(pause) and self._run.running:
-            news = self._tally.take(self._run.reports, self._run.logs)
-            if self._is_due():
-                pause = max(TICK, self._update(self._shown(), news) / RATE)
+        with suppress(Exception):  # the end is shown all the same
+            while not self._over.wait(pause) and run.running:
+                news = self._tally.take(run.reports, run.logs)
+                if self._is_due():
+                    pause = max(TICK, self._update(self._shown(), news) / RATE)
 
     def _is_due(self) -> bool:
         late = time.monotonic() - self._started >= PATIENCE
@@ -105,10 +132,14 @@ class RunView:
         if self._widget is None:
             from .widget import RunWidget
 
-            self._widget = RunWidget(lambda: self._run.terminate("Terminate button"))
+            self._widget = RunWidget(self._terminate)
             self._draw(self._widget, {"status": "running"})
             self._publish(self._widget.bundle("Run view: running"), self._display_id, False)
         return self._widget
+
+    def _terminate(self) -> None:
+        if self._run is not None:
+            self._run.terminate("Terminate button")
 
     def _update(self, widget: RunWidget, news: bool) -> int:
         """Send what is new; how large it was."""
@@ -121,10 +152,10 @@ class RunView:
             size = weight(widget.plot) + weight(widget.progress)
             if news and now - self._keyframe_at >= KEYFRAME:
                 self._keyframe_at = now
-                widget.window = self._window()
+                widget.window = veiled(self._window())
                 return size + weight(widget.window)
         if news:
-            batch = self._batch()
+            batch = veiled(self._batch())
             widget.send({"kind": "batch", **batch})
             size += weight(batch)
         return size
@@ -134,12 +165,12 @@ class RunView:
         widget.head = {
             "id": widget.model_id,
             "elapsed_ms": round((time.monotonic() - self._started) * 1000),
-            "memory": self._run.memory_used_bytes or None,
+            "memory": self._run.memory_used_bytes if self._run is not None else None,
             "reports": tally.reports.count,
             "logs": tally.logs.count,
             **state,
         }
-        widget.progress = tally.progress()
+        widget.progress = veiled(tally.progress())
         widget.plot = tally.plot.drawn()
 
     def _window(self) -> dict[str, Any]:
@@ -162,8 +193,13 @@ def _ending(result: CodeExecutionResult) -> dict[str, Any]:
         "memory": result.memory_used_bytes,
     }
     if result.error is not None:
-        ending["error"] = clean_line(str(result.error)[:500])
+        ending["error"] = veiled(_error_line(result.error))
     return ending
+
+
+def _error_line(error: CodeExecutionError) -> str:
+    name, message = error.name[:ERROR_TEXT], error.message[:ERROR_TEXT]
+    return clean_line((f"{name}: {message}" if message else name)[:ERROR_TEXT])
 
 
 def plain_text(result: CodeExecutionResult) -> str:
@@ -172,14 +208,17 @@ def plain_text(result: CodeExecutionResult) -> str:
     reports = "1 report" if total == 1 else f"{total:,} reports"
     lines = [f"Run: {result.status} after {result.duration_ms / 1000:.1f} s, {reports}"]
     if result.error is not None:
-        lines.append(clean_line(str(result.error)[:500]))
+        lines.append(_error_line(result.error))
     first = max(0, total - LISTED)
     if first:
         lines.append(f"… {first:,} earlier reports")
-    lines += [f"[{at}] {_short(report)}" for at, report in enumerate(result.reports[first:], first)]
+    budget = Budget()
+    for at, report in enumerate(result.reports[first:], first):
+        lines.append(f"[{at}] {_short(report, budget)}")
     return "\n".join(lines)
 
 
-def _short(report: Any) -> str:
-    text = show(report)
-    return text if len(text) <= LISTED_TEXT else f"{text[:LISTED_TEXT]}…"
+def _short(report: Any, budget: Budget) -> str:
+    """Laid out as if it were shown in full, as far as the budget has room for that."""
+    text = show(report, budget=budget.part(4 * LISTED_TEXT, LISTED_WORK))
+    return text if len(text) <= LISTED_TEXT else f"{trimmed(text[:LISTED_TEXT])}…"

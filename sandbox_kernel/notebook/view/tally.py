@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from ...budget import Budget
 from ...contract import CodeExecutionLog
 from ...values import BigInt, Undefined
 from ..show.clean import clean_line
@@ -22,8 +23,11 @@ from .outline import outline
 NEWEST = 200  # reports, and logs, that a page can show
 NEWEST_CHARACTERS = 60_000  # and how much text they may have together
 LOG_TEXT = 4_000
+LOG_WORK = 1_000
 BARS = 12
+LABEL = 80  # characters of a bar's
 BUCKETS = 200
+Draw = Callable[[Any, Budget], list[Any]]
 _PROGRESS_KEYS = frozenset({"progress", "total", "label"})
 
 
@@ -38,8 +42,8 @@ class Tally:
 
     def take(self, reports: Sequence[Any], logs: Sequence[CodeExecutionLog]) -> bool:
         """Count what came since the last time; whether there was anything."""
-        fresh = list(reports[self.reports.count :])
-        spoken = list(logs[self.logs.count :])
+        fresh = reports[self.reports.count :]
+        spoken = logs[self.logs.count :]
         for report in fresh:
             self._classify(report)
         self.reports.extend(fresh)
@@ -56,7 +60,7 @@ class Tally:
     def _advance_bar(self, report: Mapping[str, Any]) -> None:
         if not is_progress(report):
             return
-        name = clean_line(str(report.get("label") or "")[:80])
+        name = _label(report.get("label"))
         self.bars.pop(name, None)  # the newest bars stay when there are too many
         self.bars[name] = (report["progress"], report.get("total") or None)
         if len(self.bars) > BARS:
@@ -70,7 +74,7 @@ class Tally:
 class Newest:
     """The newest few of a growing sequence, drawn; `count` is how many there were in all."""
 
-    def __init__(self, draw: Callable[[Any], list[Any]]) -> None:
+    def __init__(self, draw: Draw) -> None:
         self.count = 0
         self._draw = draw
         self._kept: deque[_Kept] = deque(maxlen=NEWEST)
@@ -81,10 +85,12 @@ class Newest:
 
     def since(self, index: int, most: int = NEWEST) -> dict[str, Any]:
         """`{first, items}`: those from `index` on, but only the newest that fit."""
-        room = NEWEST_CHARACTERS
+        room, budget = NEWEST_CHARACTERS, Budget()
         items: list[Any] = []
         for kept in islice(reversed(self._kept), min(most, self.count - index)):
-            drawn, size = kept.drawn_by(self._draw)
+            if budget.spent:
+                break
+            drawn, size = kept.drawn_by(self._draw, budget)
             room -= size
             if items and room < 0:
                 break
@@ -101,9 +107,9 @@ class _Kept:
         self._value = value
         self._drawn: tuple[list[Any], int] | None = None
 
-    def drawn_by(self, draw: Callable[[Any], list[Any]]) -> tuple[list[Any], int]:
+    def drawn_by(self, draw: Draw, budget: Budget) -> tuple[list[Any], int]:
         if self._drawn is None:
-            drawn = draw(self._value)
+            drawn = draw(self._value, budget)
             self._drawn = (drawn, weight(drawn))
             self._value = None
         return self._drawn
@@ -174,6 +180,12 @@ def is_progress(report: Mapping[str, Any]) -> bool:
     return fair_total and isinstance(label, str | int | float | None | Undefined)
 
 
+def _label(label: str | float | Undefined | None) -> str:
+    if isinstance(label, str):
+        return clean_line(label[:LABEL])
+    return spell_number(label, LABEL) if isinstance(label, int | float) and label else ""
+
+
 def _bar(progress: float, total: float | None) -> tuple[float | None, str]:
     """Its length and its text; without a total, progress is a share of 1 or just a count."""
     if total is None and not 0 <= progress <= 1:
@@ -185,9 +197,9 @@ def _bar(progress: float, total: float | None) -> tuple[float | None, str]:
     return share, f"{percent} ({spell_number(progress)} of {spell_number(total)})"
 
 
-def log_line(log: CodeExecutionLog) -> list[Any]:
+def log_line(log: CodeExecutionLog, budget: Budget) -> list[Any]:
     """`[level, text]`, the text as it is on stdout or stderr."""
-    return [log.level, console_line(log)[:LOG_TEXT].rstrip("\n")]
+    return [log.level, console_line(log, budget.part(LOG_TEXT, LOG_WORK)).rstrip("\n")]
 
 
 def weight(drawn: Any) -> int:

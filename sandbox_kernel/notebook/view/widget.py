@@ -5,15 +5,19 @@ Apart from `run_view.py`, because ipywidgets is slow to import and a short quiet
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import anywidget
+import comm
 import traitlets
+from ipywidgets.widgets import widget as ipywidgets_registry  # type: ignore[import-untyped]  # it has no types
 
 _PAGE = Path(__file__).parent / "page"
+_KEPT = 50  # views of runs that are over, for pages that are loaded again
 _SCRIPTS = ("elements", "feed", "values", "plot", "lists", "panel", "keep", "view")
 
 
@@ -33,10 +37,12 @@ class RunWidget(anywidget.AnyWidget):
     # The newest reports and logs.
     window: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
 
+    _retired: deque[RunWidget] = deque()  # noqa: RUF012  # the kernel's, like ipywidgets' own list
+
     def __init__(self, terminate: Callable[[], None]) -> None:
         key = uuid4().hex
         super().__init__(model_id=key, head={"id": key, "status": "running"})
-        self._terminate = terminate
+        self._terminate: Callable[[], None] | None = terminate
         self.on_msg(self._hear)
         # ipykernel sends comm messages to the subshell that last spoke on the comm, which is the
         # one that is busy with the cell. The page's own choice of subshell is never busy.
@@ -44,7 +50,32 @@ class RunWidget(anywidget.AnyWidget):
 
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict) and content.get("kind") == "terminate":
-            self._terminate()
+            terminate = self._terminate
+            if terminate is not None:
+                terminate()
+
+    def retire(self) -> None:
+        """The run is over. Only so many views stay; a notebook keeps the state of the older ones."""
+        self._terminate = None
+        self._retired.append(self)
+        while len(self._retired) > _KEPT:
+            self._retired.popleft().forget()
+
+    @classmethod
+    def forget_all(cls) -> None:
+        """Lets go of every view of a run that is over."""
+        while cls._retired:
+            cls._retired.popleft().forget()
+
+    def forget(self) -> None:
+        """Drops the kernel's side of a view. `close` would remove it from the page as well."""
+        for each in (self, self.layout):
+            channel = each.comm
+            if channel is None:
+                continue
+            ipywidgets_registry._instances.pop(each.model_id, None)
+            comm.get_comm_manager().comms.pop(channel.comm_id, None)
+            channel._closed = True  # so that nothing is sent when it is collected
 
     def bundle(self, text: str) -> dict[str, Any]:
         """The MIME bundle of an output: the live view, and text for whoever cannot show it."""

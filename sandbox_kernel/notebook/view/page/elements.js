@@ -36,3 +36,12 @@ function size(bytes) {
   const mebibytes = bytes / 2 ** 20;
   return mebibytes < 1 ? `${Math.ceil(bytes / 1024)} KiB` : `${mebibytes.toFixed(1)} MiB`;
 }
+
+/** What the kernel sent, with every `<` that veil.py replaced: state in a saved page must not contain one. */
+function unveiled(value) {
+  if (typeof value === 'string')
+    return value.replace(/\ue000([01])/g, (_, veil) => (veil === '1' ? '<' : '\ue000'));
+  if (Array.isArray(value)) return value.map(unveiled);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unveiled(item)]));
+}

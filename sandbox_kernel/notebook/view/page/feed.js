@@ -45,19 +45,19 @@ class RunStore {
   }
 
   get head() {
-    return this.model.get('head') ?? {};
+    return unveiled(this.model.get('head') ?? {});
   }
 
   takeWindow() {
-    const { reports, logs } = this.model.get('window') ?? {};
+    const { reports, logs } = unveiled(this.model.get('window') ?? {});
     if (reports) this.reports.replace(reports);
     if (logs) this.logs.replace(logs);
   }
 
   takeBatch(message) {
     if (message?.kind !== 'batch') return;
-    this.reports.add(message.reports);
-    this.logs.add(message.logs);
+    this.reports.add(unveiled(message.reports));
+    this.logs.add(unveiled(message.logs));
     this.hear();
   }
 

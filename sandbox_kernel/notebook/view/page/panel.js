@@ -83,7 +83,7 @@ class Panel {
 
   draw() {
     this.drawTime();
-    this.drawBars(this.store.model.get('progress') ?? []);
+    this.drawBars(unveiled(this.store.model.get('progress') ?? []));
     this.plot.draw(this.store.model.get('plot') ?? {});
     this.drawLists();
     this.speak();
