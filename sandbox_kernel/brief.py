@@ -28,7 +28,7 @@ class Parts(NamedTuple):
 
     opening: str
     items: Iterable[Any]
-    count: int
+    size: int
     closing: str
 
 
@@ -99,7 +99,7 @@ class _Brief:
             if self._budget.spent:
                 break
             spelled.append(self._item(item))
-        left = parts.count - len(spelled)
+        left = parts.size - len(spelled)
         if left > 0:
             spelled.append(f"... {left:,} more")
         return ", ".join(spelled)

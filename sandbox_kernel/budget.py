@@ -40,9 +40,7 @@ class Budget:
 
     def part(self, characters: int, work: int) -> Budget:
         """For one of several that share this budget, so that none of them takes it all."""
-        return Budget(
-            max(0, min(characters, self.characters)), max(0, min(work, self.work)), self
-        )
+        return Budget(max(0, min(characters, self.characters)), max(0, min(work, self.work)), self)
 
 
 def clipped(text: str, most: int) -> str:

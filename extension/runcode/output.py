@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from sandbox_kernel.budget import Budget, capped
 from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.notebook.options.grammar import CellOptions
 from sandbox_kernel.notebook.show.clean import clean
@@ -15,7 +16,8 @@ from sandbox_kernel.values import Undefined
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_LINE = 500
+_LINE = 500  # characters of a report in a terminal
+_ERROR = 4_000
 
 
 class CellOutput:
@@ -36,7 +38,7 @@ class CellOutput:
 
     def report(self, value: Any) -> None:
         if self._prints_reports:
-            text = show(value)
+            text = show(value, budget=Budget(4 * _LINE, _LINE))
             cut = text if len(text) <= _LINE else f"{text[:_LINE]}…"
             print(f"report {self._count}: {cut}")
         self._count += 1
@@ -64,7 +66,7 @@ def bundle_of(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """How IPython displays a result: as its value, in the style of a JavaScript console."""
     if result.status != "success":
-        return {"text/plain": clean(f"{result.status}: {result.error}")}, {}
+        return {"text/plain": clean(capped(f"{result.status}: {result.error}", _ERROR))}, {}
     return mimebundle(result.result), tree_metadata(result.result)
 
 

@@ -15,17 +15,18 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Literal, TextIO
+from typing import TextIO
 
-from ..notebook.show.clean import clean
+from ..budget import more
+from ..notebook.show.clean import clean_start
+from .backlog import Backlog, Stream
 
-Stream = Literal["stdout", "stderr"]
 Send = Callable[[Stream, str], None]
 
 INTERVAL = 0.05  # seconds between two messages of one cell
 _WINDOW = 3.2  # seconds; a little more than the server's
 _WINDOW_BYTES = 2_600_000  # a little less than the server's
-_CHUNK = 250_000  # characters in one message
+_PRINTED = 1_000_000  # characters that one `print` of a bridge may show
 _OVERHEAD = 1000  # bytes of a message besides its text
 
 
@@ -57,7 +58,7 @@ class Console:
         self._send = send
         self._loop = loop
         self._lock = threading.RLock()
-        self._waiting: deque[tuple[Stream, str]] = deque()
+        self._waiting = Backlog()
         self._meter = Meter()
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -68,7 +69,8 @@ class Console:
         """Keep text for the next message; send at once if the last one is long past."""
         if not text:
             return
-        self._waiting.append((stream, text))  # atomic; only who holds the lock takes from it
+        with self._lock:
+            self._waiting.add(stream, text)
         # Not left to the timer: a bridge that blocks the loop prints live, too. Whole lines,
         # though: `print` writes a line's end separately.
         due = time.monotonic() - self._last >= INTERVAL and text.endswith("\n")
@@ -121,34 +123,18 @@ class Console:
         """Send what the window allows; the seconds to wait before the next try."""
         now = self._last = time.monotonic()
         while self._waiting:
-            stream, text = self._next_message()
+            stream, text = self._waiting.first()
             size = _weight(text)
             pause = self._meter.wait_for(size, now)
             if pause:
-                self._waiting.appendleft((stream, text))
                 return pause
+            self._waiting.drop()
             self._meter.count(size, now)
             self._send(stream, text)
         return 0.0
 
-    def _next_message(self) -> tuple[Stream, str]:
-        """The longest run of text for one stream, up to a message's size."""
-        stream, text = self._waiting.popleft()
-        parts, length = [text], len(text)
-        while self._waiting and self._waiting[0][0] == stream and length < _CHUNK:
-            text = self._waiting.popleft()[1]
-            parts.append(text)
-            length += len(text)
-        whole = "".join(parts)
-        if length > _CHUNK:
-            self._waiting.appendleft((stream, whole[_CHUNK:]))
-            whole = whole[:_CHUNK]
-        return stream, whole
-
     def _give_up(self) -> None:
-        left = 0
-        while self._waiting:
-            left += self._waiting.popleft()[1].count("\n")
+        left = self._waiting.clear()
         self._send("stderr", f"... {left} more lines, not shown because the cell was interrupted\n")
 
 
@@ -191,7 +177,8 @@ class CellStream(io.TextIOBase):
         if console is None:
             self._fallback.write(text)
         else:
-            console.write(self._name, clean(text))
+            shown, left = clean_start(text, _PRINTED)
+            console.write(self._name, f"{shown}{more(left)}\n" if left else shown)
         return len(text)
 
     def flush(self) -> None:

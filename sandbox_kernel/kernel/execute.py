@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from ..budget import more
+from ..contract import CodeExecutionOptions
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
 from ..exports import check_crossing
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.options.grammar import CellOptions, parse_options
-from ..notebook.options.modules import check_module
-from ..notebook.show.clean import clean, clean_line
+from ..notebook.show.clean import clean, clean_line, clean_start
 from ..notebook.show.output import mimebundle, show, tree_metadata
 from ..notebook.show.table import records_table
 from ..notebook.show.traceback import Traceback
@@ -23,6 +24,9 @@ from .bridge import BridgeFailed, bridge_name, load_bridge
 from .cell import Cell, Magic, parse_cell
 from .notebook_state import NotebookState
 from .running import RunningCell
+
+_TRACEBACK_LINES = 200  # of the author's Python; the last ones say what went wrong
+_TRACEBACK_TEXT = 10_000  # characters of each
 
 
 class CellFailed(Exception):
@@ -74,8 +78,8 @@ class Executor:
             if not isinstance(failed, BridgeFailed):
                 raise
             kind = type(failed.error).__name__
-            lines = [clean(line) for line in failed.traceback]
-            raise CellFailed(Traceback(kind, clean(str(failed.error)), lines)) from None
+            lines = [_shown(line) for line in failed.traceback[-_TRACEBACK_LINES:]]
+            raise CellFailed(Traceback(kind, _shown(str(failed.error)), lines)) from None
         _check_crossing(name, bridge.exports)
         self._state.bridges[name] = bridge
         running.say(clean(bridge.summary()))
@@ -104,7 +108,7 @@ class Executor:
         traceback = cell.finish(result)
         if traceback is not None:
             raise CellFailed(traceback)
-        _show_result(result.result, running, number)
+        await _show_result(result.result, running, number)
 
 
 def _check_crossing(name: str, exports: Mapping[str, Any]) -> None:
@@ -124,18 +128,24 @@ def _run_options_of(cell: Cell) -> CellOptions:
     return CellOptions()
 
 
-def _show_result(value: Any, running: RunningCell, number: int) -> None:
+async def _show_result(value: Any, running: RunningCell, number: int) -> None:
     if isinstance(value, Undefined):
         return
     table = records_table(value, show)
     if table is not None:
         running.publish("display_data", {"data": {"text/plain": table}, "metadata": {}})
+        await asyncio.sleep(0)  # each rendering is a turn of its own
     content = {
         "execution_count": number,
         "data": mimebundle(value),
         "metadata": tree_metadata(value),
     }
     running.publish("execute_result", content)
+
+
+def _shown(text: str) -> str:
+    shown, left = clean_start(text, _TRACEBACK_TEXT)
+    return shown + more(left) if left else shown
 
 
 def _terminated(reason: str) -> Traceback:

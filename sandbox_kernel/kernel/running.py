@@ -11,7 +11,8 @@ from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.show.output import console_line
 from ..notebook.show.traceback import Traceback
-from .console import Console, Stream, current_console
+from .backlog import Stream
+from .console import Console, current_console
 
 T = TypeVar("T")
 Publish = Callable[[str, dict[str, Any]], None]

@@ -8,7 +8,6 @@ names in tables, answers to inspection. Newlines and tabs stay; the rest becomes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 # Lone surrogates cannot be in any UTF-8 message; terminal escapes begin with a control.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
@@ -68,9 +67,7 @@ def is_plain(text: str) -> bool:
     return text.isascii() and text.isprintable() and "'" not in text and "\\" not in text
 
 
-def clean_start(
-    text: str, most: int, clean: Callable[[str], str] = clean
-) -> tuple[str, int]:
+def clean_start(text: str, most: int) -> tuple[str, int]:
     """As much of a text as has `most` characters when cleaned, and how many more there are."""
     if len(text) <= min(most, _PIECE):
         return _split(clean(text), most)

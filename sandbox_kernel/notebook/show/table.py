@@ -44,8 +44,14 @@ def text_table(
 
 
 def records_table(value: Any, show: Show) -> str | None:
-    """The table of an array of flat records, which a result shows besides; else None."""
-    return text_table(value, show, max_rows=_MAX_RESULT_ROWS) if are_records(value) else None
+    """The table of an array of flat records, which a result shows besides; else None.
+
+    Never fails: the result itself says what is wrong with it.
+    """
+    try:
+        return text_table(value, show, max_rows=_MAX_RESULT_ROWS) if are_records(value) else None
+    except Exception:
+        return None
 
 
 def are_records(value: Any) -> bool:
