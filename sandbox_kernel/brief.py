@@ -75,7 +75,7 @@ class _Brief:
     """One repr: what contains the part at hand, and the budget left."""
 
     def __init__(self) -> None:
-        self._budget = Budget(_CHARACTERS, _WORK)
+        self._budget = Budget(_CHARACTERS * 4 // 5, _WORK)  # the rest is for notes
         self._above: list[object] = []
 
     def spell(self, value: Any) -> str:

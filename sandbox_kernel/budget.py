@@ -9,10 +9,12 @@ Knows nothing of the rest of the package, so that every layer may use it.
 
 from __future__ import annotations
 
-CHARACTERS = 200_000  # of one rendering: a result, a log line, a table
+CHARACTERS = 200_000  # to spend on one rendering: a result, a log line, a table
 WORK = 15_000  # units of about 2 microseconds: a rendering never takes a noticeable while
 _DECIMAL_BITS = 14_000  # Python refuses to print much more in decimal, and takes quadratic time
 _BITS_PER_DIGIT = 3.33
+_NOTE = 30  # characters that `more` takes
+_JOINER = "\u200d"  # the end of a text that was cut may have torn an emoji apart
 
 
 class Budget:
@@ -45,7 +47,7 @@ class Budget:
 
 def clipped(text: str, most: int) -> str:
     """A name or the like; an ellipsis stands for the rest of a long one."""
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= most else f"{text[:most].rstrip(_JOINER)}…"
 
 
 def more(characters: int) -> str:
@@ -59,8 +61,17 @@ def more(characters: int) -> str:
 
 
 def capped(text: str, most: int) -> str:
-    """The text, or its beginning and how much is missing."""
-    return text if len(text) <= most else text[:most] + more(len(text) - most)
+    """The text, or its beginning and how much is missing, in at most so many characters."""
+    if len(text) <= most:
+        return text
+    kept = max(0, most - _NOTE)
+    return text[:kept].rstrip(_JOINER) + more(len(text) - kept)
+
+
+def hard_limit(characters: int) -> int:
+    """What a rendering with that budget may have at most: its notes about what is missing, and the
+    last text that it spelled, may exceed the budget."""
+    return characters + characters // 4 + 200
 
 
 def digits(value: int, most: int) -> str:

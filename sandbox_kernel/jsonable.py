@@ -12,7 +12,7 @@ from .budget import Budget
 from .values import MAX_SAFE_INTEGER, BigInt, GuestError, GuestFunction, JSMap, Opaque, Undefined
 
 _DEEPEST = 200
-_REPEATED_ITEMS = 250_000  # that may be spelled again where a value refers to them again
+_REPEATED_ITEMS = 100_000  # that may be spelled again where a value refers to them again
 _REPEATED_CHARACTERS = 10_000_000
 _LONGEST_DECIMAL = 10_000  # bits; longer ones take quadratic time to print, and Python refuses
 
@@ -80,6 +80,8 @@ def _size(value: Any) -> int:
 
 def _structure(value: Any, spell: Callable[[Any], Any], leaf: Callable[[str], str]) -> Any:
     match value:
+        case list() | tuple() | bytes() | bytearray() | array():
+            return [spell(item) for item in value]
         case JSMap():
             return [[spell(k), spell(v)] for k, v in value.items()]
         case Mapping():
@@ -88,9 +90,7 @@ def _structure(value: Any, spell: Callable[[Any], Any], leaf: Callable[[str], st
                 for key, item in value.items()
                 if not isinstance(item, Undefined)
             }
-        case bytes() | bytearray() | array():
-            return [spell(item) for item in value]
-        case list() | tuple() | Set():
+        case Set():
             return [spell(item) for item in value]
         case datetime():
             return value.isoformat()

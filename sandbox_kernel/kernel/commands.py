@@ -8,6 +8,7 @@ from ..errors import OptionError
 from ..notebook.options.grammar import CellOptions, Source, parse_options
 from ..notebook.options.help import options_help
 from ..notebook.show.clean import clean
+from ..notebook.view.late import forget_views
 from ..spelling import suggestion
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic
 from .notebook_state import NotebookState
@@ -89,6 +90,8 @@ def describe_module(path: str, source: str) -> str:
 
 def _reset(line: str, state: NotebookState) -> str:
     targets = line.split() or list(_RESETS)
+    if not line:
+        forget_views()
     if "defaults" in targets:
         state.defaults = CellOptions()
     if "bridges" in targets:

@@ -89,7 +89,7 @@ def _split(text: str, most: int) -> tuple[str, int]:
 def _seam(text: str, at: int) -> int:
     """A place near `at` that does not tear a line break or an emoji apart."""
     for end in range(at, min(at + 8, len(text))):
-        if text[end] not in "\n\u200d\ufe0e\ufe0f" and text[end - 1] != _JOINER:
+        if text[end] not in "\n\u200d\ufe0e\ufe0f\u20e3" and text[end - 1] != _JOINER:
             return end
     return at
 

@@ -13,7 +13,7 @@ from itertools import islice
 from operator import length_hint
 from typing import Any
 
-from ...budget import CHARACTERS, Budget, capped, clipped, more
+from ...budget import CHARACTERS, Budget, capped, clipped, hard_limit, more
 from ...contract import CodeExecutionLog
 from ...values import MAX_SAFE_INTEGER, BigInt, GuestError
 from .clean import clean, clean_start, is_clean
@@ -46,7 +46,7 @@ def console_line(log: CodeExecutionLog, budget: Budget | None = None) -> str:
         text = not_shown(log, fault)
     if log.depth > 0:
         text = _indented(text, "  " * min(log.depth, MAX_GROUPS), most)
-    return capped(text, most) + "\n"
+    return capped(text, hard_limit(most)) + "\n"
 
 
 def _is_short_line(log: CodeExecutionLog) -> bool:

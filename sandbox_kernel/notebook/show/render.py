@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from ...budget import Budget, capped, clipped
+from ...budget import Budget, capped, clipped, hard_limit
 from ...values import TYPED_ARRAYS, ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
 from .clean import clean_line, is_plain
 from .layout import Block, Layout, lay_out
@@ -30,7 +30,7 @@ def show(value: Any, depth: int = DEPTH, budget: Budget | None = None) -> str:
     Never fails: what cannot be shown says so.
     """
     budget = budget or Budget()
-    most = budget.characters
+    most = hard_limit(budget.characters)
     try:
         return capped(_Show(depth, budget).text(value), most)
     except Exception as fault:

@@ -5,7 +5,9 @@ Most cells are over in a few milliseconds, sooner than a view and its thread wou
 
 from __future__ import annotations
 
+import sys
 import threading
+from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
@@ -31,11 +33,12 @@ class LateView:
         self._alarm = clock.after(PATIENCE, self._start)
 
     def finish(self, result: CodeExecutionResult) -> None:
-        """Show the final state, if there is anything to see."""
+        """Show the final state, if there is anything to see. Never fails."""
         self._alarm.cancel()
         with self._lock:
             if self._view is None and result.reports:
-                self._watch()
+                with suppress(Exception):  # a cell does not fail because nobody can watch it
+                    self._watch()
             self._over = True
         if self._view is not None:
             self._view.finish(result)
@@ -49,3 +52,10 @@ class LateView:
         from .run_view import RunView  # slow to load, and a notebook may never show a view
 
         self._view = self._context.run(RunView.watch, self._run, self._publish)
+
+
+def forget_views() -> None:
+    """Lets go of the views of runs that are over; pages that show them keep what they show."""
+    widget = sys.modules.get(f"{__package__}.widget")  # slow to load, and there may be no view yet
+    if widget is not None:
+        widget.RunWidget.forget_all()

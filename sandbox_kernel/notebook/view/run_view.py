@@ -212,7 +212,7 @@ def plain_text(result: CodeExecutionResult) -> str:
     first = max(0, total - LISTED)
     if first:
         lines.append(f"… {first:,} earlier reports")
-    budget = Budget()
+    budget = Budget(LISTED * 4 * LISTED_TEXT)
     for at, report in enumerate(result.reports[first:], first):
         lines.append(f"[{at}] {_short(report, budget)}")
     return "\n".join(lines)

@@ -17,7 +17,7 @@ import traitlets
 from ipywidgets.widgets import widget as ipywidgets_registry  # type: ignore[import-untyped]  # it has no types
 
 _PAGE = Path(__file__).parent / "page"
-_KEPT = 50  # views of runs that are over, for pages that are loaded again
+_KEPT = 20  # views of runs that are over, for pages that are loaded again
 _SCRIPTS = ("elements", "feed", "values", "plot", "lists", "panel", "keep", "view")
 
 
