@@ -64,7 +64,9 @@ def test_the_cell_ends_its_output_is_bounded_and_the_next_one_works(
 
 
 def test_an_interrupt_is_answered_while_values_are_shown(kernel: Client) -> None:
-    msg_id = kernel.send(f"{ENDLESS} for (;;) {{ console.log(x); console.table([[x]]); report(x) }}")
+    msg_id = kernel.send(
+        f"{ENDLESS} for (;;) {{ console.log(x); console.table([[x]]); report(x) }}"
+    )
     kernel.wait_for(msg_id, "stream")
     kernel.interrupt()
     done = kernel.finish(msg_id)

@@ -63,8 +63,6 @@ def test_what_is_missing_in_a_repr_is_counted() -> None:
     assert repr(CodeExecutionError("E", "m" * 1_234)).count("... 234 more") == 1
 
 
-
-
 ENDLESS = "let x = [1]; for (let i = 0; i < 60; i++) x = [x, x];"
 
 

@@ -35,7 +35,8 @@ def test_nothing_invisible_gets_through() -> None:
 
 
 @pytest.mark.parametrize(
-    "emoji", ["👩\u200d💻", "❤\ufe0f", "1\ufe0f\u20e3", "🏳\ufe0f\u200d🌈", "👨\u200d👩\u200d👧", "☺\ufe0e"]
+    "emoji",
+    ["👩\u200d💻", "❤\ufe0f", "1\ufe0f\u20e3", "🏳\ufe0f\u200d🌈", "👨\u200d👩\u200d👧", "☺\ufe0e"],
 )
 def test_an_emoji_is_left_whole(emoji: str) -> None:
     assert clean(f"a {emoji} b") == f"a {emoji} b"

@@ -21,7 +21,6 @@ from sandbox_kernel.values import BigInt
 from tests.bounds.hostile_values import EVIL, HOSTILE
 
 KEPT = 20  # views of runs that are over
-STATE = "application/vnd.jupyter.widget-state+json"
 
 
 class Over:
@@ -138,6 +137,9 @@ def test_no_text_in_the_state_of_a_widget_has_a_less_than_sign() -> None:
     assert widget is not None
     state = widget.get_state()
     assert "<" not in json.dumps([state["window"], state["progress"], state["head"]])
+    embedded = json.dumps(state, default=str).lower()  # as nbconvert puts it into a script element
+    assert "<!--" not in embedded
+    assert "<script" not in embedded
 
 
 def test_a_veil_can_be_lifted() -> None:
@@ -146,22 +148,3 @@ def test_a_veil_can_be_lifted() -> None:
         lifted = re.sub("\ue000([01])", lambda m: "<" if m[1] == "1" else "\ue000", veiled(text))
         assert lifted == text
         assert "<" not in veiled(text)
-
-
-def test_an_export_to_html_keeps_the_state_of_its_widgets() -> None:
-    nbformat = pytest.importorskip("nbformat")
-    exporters = pytest.importorskip("nbconvert.exporters")
-    view, published = shown([SCRIPT, {SCRIPT: SCRIPT}])
-    widget = view._widget
-    assert widget is not None
-    notebook = nbformat.v4.new_notebook()
-    output = nbformat.v4.new_output("display_data", data=published[-1])
-    notebook.cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
-    model = {"model_name": "AnyModel", "model_module": "anywidget", "state": widget.get_state()}
-    state = {"version_major": 2, "version_minor": 0, "state": {widget.model_id: model}}
-    notebook.metadata["widgets"] = {STATE: state}
-    html, _ = exporters.HTMLExporter(template_name="basic").from_notebook_node(notebook)
-    start = html.index(f'<script type="{STATE}">')
-    inside = html[start + 1 : html.index("</script>", start)]
-    assert "<!--" not in inside
-    assert "<script" not in inside.lower()[10:]
