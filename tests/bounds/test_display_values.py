@@ -12,7 +12,13 @@ from sandbox_kernel.budget import CHARACTERS, WORK, Budget, hard_limit
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.jsonable import to_jsonable
 from sandbox_kernel.notebook.show.clean import is_clean
-from sandbox_kernel.notebook.show.output import console_line, mimebundle, show, tree_metadata
+from sandbox_kernel.notebook.show.output import (
+    MAX_TEXT,
+    console_line,
+    mimebundle,
+    show,
+    tree_metadata,
+)
 from sandbox_kernel.notebook.show.render import MAX_NAME
 from sandbox_kernel.notebook.show.table import records_table
 from sandbox_kernel.notebook.show.traceback import Scene, traceback_of
@@ -44,12 +50,12 @@ def listed(value: Any) -> str:
 RENDERINGS: dict[str, tuple[Callable[[Any], str], int]] = {
     "show": (show, MOST),
     "show, deeply": (lambda value: show(value, 12), MOST),
-    "a log": (logged, MOST + 1),
+    "a log": (logged, MAX_TEXT + 30),
     "a log in groups": (lambda value: logged(value, "x", depth=1_000_000), MOST + 1),
     "a log with directives": (lambda value: logged("%s%o%d%j" * 9, *[value] * 40), MOST + 1),
     "a log of many": (lambda value: logged(*[value] * 100_000), MOST + 1),
     "a format": (lambda value: logged(value, *[value] * 1_000), MOST + 1),
-    "console.table": (lambda value: logged(value, method="table"), MOST + 1),
+    "console.table": (lambda value: logged(value, method="table"), MAX_TEXT + 30),
     "console.table of rows": (lambda value: logged([value] * 2_000, method="table"), MOST + 1),
     "console.table of cells": (lambda value: logged([{"a": value}], method="table"), MOST + 1),
     "a table of records": (lambda value: records_table(value, show) or "", MOST),
@@ -115,9 +121,11 @@ def test_a_part_spends_the_whole() -> None:
 
 
 def test_the_reader_is_told_how_much_is_missing() -> None:
-    assert logged("x" * (CHARACTERS + 1_200_000)).endswith("x… 1.2 MB more\n")
-    assert logged("x" * (CHARACTERS + 52_000)).endswith("x… 52 KB more\n")
-    assert logged("x" * (CHARACTERS + 1)).endswith("x… 1 more character\n")
+    assert logged("x" * (MAX_TEXT + 1_200_000)).endswith("x… 1.2 MB more\n")
+    assert logged("x" * (MAX_TEXT + 52_000)).endswith("x… 52 KB more\n")
+    assert logged("x" * (MAX_TEXT + 1)).endswith("x… 1 more character\n")
+    assert logged("a", "x" * CHARACTERS).endswith("x… 2 more characters\n")
+    assert logged("\x1b" * 1_300_000).endswith("… 1.2 MB more\n")
     assert logged(*["a"] * 100_000).endswith(" more arguments\n")
     assert show({"k" * (MAX_NAME + 1): 1}) == f"{{\n  '{'k' * MAX_NAME}…': 1\n}}"
     assert show(HOSTILE["bigint"]()).endswith("… 1,990,001 more digits n")

@@ -45,6 +45,7 @@ _SUSPECT_OR_BREAKING = re.compile(f"{_SUSPECT.pattern[:-1]}\t\n]")
 
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r"}
 _PIECE = 16_000  # characters that are cleaned at a time
+_MOST_ESCAPED = 200_000  # characters, at most, of pieces in which there is something to escape
 
 
 def clean(text: str) -> str:
@@ -68,15 +69,20 @@ def is_plain(text: str) -> bool:
 
 
 def clean_start(text: str, most: int) -> tuple[str, int]:
-    """As much of a text as has `most` characters when cleaned, and how many more there are."""
+    """As much of a text as has `most` characters when cleaned, and how many more there are.
+
+    Escaping is slow, so of a long text that needs much of it less is shown.
+    """
     if len(text) <= min(most, _PIECE):
         return _split(clean(text), most)
-    parts, at, room = [], 0, most
-    while at < len(text) and room > 0:
+    parts, at, room, escaping = [], 0, most, _MOST_ESCAPED
+    while at < len(text) and room > 0 and escaping > 0:
         end = _seam(text, at + min(_PIECE, room))
-        part = clean(text[at:end])
+        piece = text[at:end]
+        part = clean(piece)
         parts.append(part)
         room -= len(part)
+        escaping -= len(part) if part is not piece else 0
         at = end
     shown, cut = _split("".join(parts), most)
     return shown, cut + len(text) - at
@@ -91,7 +97,7 @@ def _seam(text: str, at: int) -> int:
     for end in range(at, min(at + 8, len(text))):
         if text[end] not in "\n\u200d\ufe0e\ufe0f\u20e3" and text[end - 1] != _JOINER:
             return end
-    return at
+    return min(at, len(text))
 
 
 def trimmed(text: str) -> str:

@@ -24,6 +24,7 @@ from .table import are_records, text_table
 __all__ = ["console_line", "mimebundle", "quote", "show", "tree_metadata"]
 
 MAX_GROUPS = 100  # open groups that indent a line
+MAX_TEXT = 2_000_000  # characters of a string that is logged alone, which costs least to show
 _DIRECTIVE = re.compile(r"%[sdifjoOc%]")
 _OPEN_NODES = 40
 _LONGEST_NUMBER = 400  # characters that `%d` reads
@@ -36,8 +37,8 @@ def console_line(log: CodeExecutionLog, budget: Budget | None = None) -> str:
     Never fails: what cannot be shown says so.
     """
     if budget is None:
-        if _is_short_line(log):
-            return clean(log.args[0]) + "\n"
+        if _is_text(log):
+            return _text_line(log.args[0])
         budget = Budget()
     most = budget.characters
     try:
@@ -49,11 +50,16 @@ def console_line(log: CodeExecutionLog, budget: Budget | None = None) -> str:
     return capped(text, hard_limit(most)) + "\n"
 
 
-def _is_short_line(log: CodeExecutionLog) -> bool:
-    """Nearly every line of a flood: one string that fits, escaped or not."""
-    if len(log.args) != 1 or log.depth:
-        return False
-    return type(log.args[0]) is str and len(log.args[0]) <= MAX_STRING
+def _is_text(log: CodeExecutionLog) -> bool:
+    """One string and nothing else, as nearly every line of a flood is."""
+    return len(log.args) == 1 and type(log.args[0]) is str and not log.depth
+
+
+def _text_line(text: str) -> str:
+    if len(text) <= MAX_STRING:
+        return clean(text) + "\n"
+    shown, left = clean_start(text, MAX_TEXT)
+    return f"{shown}{more(left)}\n" if left else f"{shown}\n"
 
 
 def _console_text(log: CodeExecutionLog, budget: Budget) -> str:
