@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..budget import more
-from ..contract import CodeExecutionOptions
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
 from ..exports import check_crossing
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.options.grammar import CellOptions, parse_options
+from ..notebook.options.modules import check_module
 from ..notebook.show.clean import clean, clean_line, clean_start
 from ..notebook.show.output import mimebundle, show, tree_metadata
 from ..notebook.show.table import records_table

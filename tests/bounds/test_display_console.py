@@ -13,7 +13,7 @@ MEGA = 1_000_000
 
 
 def taken(backlog: Backlog) -> list[tuple[str, str]]:
-    messages = []
+    messages: list[tuple[str, str]] = []
     while backlog:
         messages.append(backlog.first())
         backlog.drop()

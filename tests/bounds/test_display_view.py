@@ -9,10 +9,10 @@ import weakref
 from typing import Any
 
 import pytest
+from ipywidgets.widgets import widget as ipywidgets_registry  # type: ignore[import-untyped]  # it has no types
 
 from sandbox_kernel import CodeExecutionResult, run_code
 from sandbox_kernel.execution import CodeExecution
-from sandbox_kernel.notebook.view import widget as widgets
 from sandbox_kernel.notebook.view.late import LateView, forget_views
 from sandbox_kernel.notebook.view.run_view import RunView, plain_text
 from sandbox_kernel.notebook.view.veil import veiled
@@ -52,7 +52,7 @@ def live_widgets() -> int:
 
 
 def registered() -> int:
-    return len(widgets.ipywidgets_registry._instances)
+    return len(ipywidgets_registry._instances)
 
 
 def test_a_view_lets_go_of_its_run_and_of_what_it_said() -> None:
