@@ -172,6 +172,16 @@ class Calls:
         """Cancels what is still awaited: nobody waits for the answers."""
         self._stopped = self._closed = True
         self._guest = _Nobody()
+        self._cancel()
+
+    def close_once_begun(self) -> None:
+        """The same, but every call that the guest made before its end has at least begun."""
+        self._stopped = self._closed = True
+        self._guest = _Nobody()
+        if self._tasks:
+            self._loop.call_soon(self._cancel)
+
+    def _cancel(self) -> None:
         for task, _, _ in self._tasks.values():
             task.cancel()
         for _, awaitable, _ in self._tasks.values():

@@ -368,7 +368,7 @@ class Conversation:
             self._line.kill()
         finished_here = finishing and asyncio._get_running_loop() is self.loop
         if finished_here:  # whoever waits has the result before the rest is cleared away
-            self._release_waiting()
+            self._calls.close_once_begun()
         elif self.loop.is_closed() or not self.loop.is_running():
             self._release_all()
         else:
@@ -380,25 +380,21 @@ class Conversation:
             self._listener.settled(outcome)
         finally:
             if finished_here:
-                self._release_worker()
+                self._release_line()
 
     def _release_all(self) -> None:
-        self._release_waiting()
-        self._release_worker()
-
-    def _release_waiting(self) -> None:
         """Whatever waits for the worker does so no longer."""
         if not self.loop.is_closed():
             self._calls.close()
-            if self._sinks is not None:
-                self._sinks.cancel()
-        self._guests.close()
-        if self._line is not None:
-            self._line.hang_up()
+        self._release_line()
 
-    def _release_worker(self) -> None:
+    def _release_line(self) -> None:
+        if self._sinks is not None and not self.loop.is_closed():
+            self._sinks.cancel()
+        self._guests.close()
         line, self._line = self._line, None
         if line is not None:
+            line.hang_up()
             line.close()
 
     _HANDLERS: ClassVar[dict[int, Callable[[Conversation, Frame, Any, int], None]]] = {
