@@ -26,7 +26,7 @@ Send = Callable[[Stream, str], None]
 INTERVAL = 0.05  # seconds between two messages of one cell
 _WINDOW = 3.2  # seconds; a little more than the server's
 _WINDOW_BYTES = 2_600_000  # a little less than the server's
-_PRINTED = 2_000_000  # characters that one `print` of a bridge may show
+_PRINTED = 1_200_000  # characters that one `print` of a bridge may show
 _OVERHEAD = 1000  # bytes of a message besides its text
 
 

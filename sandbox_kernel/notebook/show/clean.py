@@ -77,7 +77,7 @@ def clean_start(text: str, most: int) -> tuple[str, int]:
         return _split(clean(text), most)
     parts, at, room, escaping = [], 0, most, _MOST_ESCAPED
     while at < len(text) and room > 0 and escaping > 0:
-        end = _seam(text, at + min(_PIECE, room))
+        end = _seam(text, at + _piece_size(text[at : at + _PIECE], room))
         piece = text[at:end]
         part = clean(piece)
         parts.append(part)
@@ -86,6 +86,11 @@ def clean_start(text: str, most: int) -> tuple[str, int]:
         at = end
     shown, cut = _split("".join(parts), most)
     return shown, cut + len(text) - at
+
+
+def _piece_size(text: str, room: int) -> int:
+    """All that fits, or less of a text with escapes, most of which would be made to be cut."""
+    return min(_PIECE, room, max(64, room // 10) if _SUSPECT.search(text) else room)
 
 
 def _split(text: str, most: int) -> tuple[str, int]:

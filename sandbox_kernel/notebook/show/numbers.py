@@ -17,10 +17,15 @@ def spell_number(value: int | float, most: int = MOST_DIGITS) -> str:
     """
     if isinstance(value, int):
         return _spell_int(value, most)
+    spelled = repr(value)
+    if "e" not in spelled and "n" not in spelled:
+        return spelled.removesuffix(".0")  # where Python and JavaScript agree: nearly always
     if not math.isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    if value == 0:
-        return "-0" if math.copysign(1, value) < 0 else "0"
+    mantissa, _, exponent = spelled.partition("e")
+    power = int(exponent)
+    if power < -6 or power > 20:
+        return f"{mantissa}e{power:+}"
     return _spell_float(value)
 
 

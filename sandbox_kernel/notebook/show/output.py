@@ -24,11 +24,11 @@ from .table import are_records, text_table
 __all__ = ["console_line", "mimebundle", "quote", "show", "tree_metadata"]
 
 MAX_GROUPS = 100  # open groups that indent a line
-MAX_TEXT = 2_000_000  # characters of a string that is logged alone, which costs least to show
+MAX_TEXT = 1_200_000  # characters of a string that is logged alone, which costs least to show
 _DIRECTIVE = re.compile(r"%[sdifjoOc%]")
 _OPEN_NODES = 40
 _LONGEST_NUMBER = 400  # characters that `%d` reads
-_JSON_NODES = 20_000
+_JSON_NODES = 15_000
 
 
 def console_line(log: CodeExecutionLog, budget: Budget | None = None) -> str:

@@ -20,6 +20,7 @@ MAX_ITEMS = 100
 MAX_STRING = 10_000
 MAX_NAME = 500  # of keys, classes, functions, symbols
 
+_FREE_GROWTH = 8  # characters: two quotes and an escape
 _STRUCTURE_WORK = 3  # to lay one out, besides what its items cost
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*\Z", re.ASCII)
 
@@ -66,6 +67,8 @@ class _Show:
     def _value(self, value: Any) -> Layout:
         plain = _primitive(value, max(0, self._budget.characters))
         if plain is not None:
+            if isinstance(value, str):
+                self._charge_escapes(len(plain) - min(len(value), MAX_STRING))
             return self._spelled(plain)
         if any(value is holder for holder in self._above):
             number = self._circular.setdefault(id(value), len(self._circular) + 1)
@@ -80,6 +83,11 @@ class _Show:
             block.prefix = f"<ref *{self._circular[id(value)]}> {block.prefix}"
         return lay_out(block, len(self._above))
 
+    def _charge_escapes(self, growth: int) -> None:
+        """A text that grew when it was quoted took longer than its length tells."""
+        if growth > _FREE_GROWTH:
+            self._budget.spend(0, growth // 8)
+
     def _spelled(self, text: str) -> Layout:
         self._budget.spend(len(text) + 2 + 2 * len(self._above))  # as if on a line of its own
         return Layout(text)
@@ -89,7 +97,9 @@ class _Show:
             case JSMap():
                 return self._map(value)
             case Opaque():
-                return Block(f"{class_name(value)} ", "{}", self._fields(value.fields or {}))
+                name = class_name(value)
+                self._budget.spend(len(name), 0)
+                return Block(f"{name} ", "{}", self._fields(value.fields or {}))
             case Mapping() if _is_object(value):
                 return Block("", "{}", self._fields(value))
             case Mapping():
@@ -114,10 +124,17 @@ class _Show:
 
     def _fields(self, value: Mapping[str, Any]) -> list[Layout]:
         entries = [
-            self._spelled(_key(key)).beside(": ", self._value(item))
+            self._key(key).beside(": ", self._value(item))
             for key, item in self._affordable(value.items())
         ]
         return _with_rest(entries, len(value), "key")
+
+    def _key(self, key: Any) -> Layout:
+        if not isinstance(key, str):  # the host's own dicts may mix them
+            return Layout(show(key, 0, self._budget.part(MAX_NAME, MAX_ITEMS)))
+        text = _key(key)
+        self._charge_escapes(len(text) - min(len(key), MAX_NAME))
+        return self._spelled(text)
 
     def _items(self, value: Iterable[Any], count: int) -> list[Layout]:
         entries = [self._value(item) for item in self._affordable(value)]
@@ -191,9 +208,7 @@ def error_line(error: BaseException, room: int = MAX_STRING) -> str:
     return clean_line(f"{clipped(name, MAX_NAME)}: {cut}" if cut else clipped(name, MAX_NAME))
 
 
-def _key(key: Any) -> str:
-    if not isinstance(key, str):
-        return show(key, 0, Budget(MAX_NAME, MAX_ITEMS))
+def _key(key: str) -> str:
     cut = clipped(key, MAX_NAME)
     return cut if _IDENTIFIER.match(cut) else quote(cut)
 

@@ -133,13 +133,16 @@ class _Table:
         return [""] if _is_row(row) else [self._cell(row)]
 
     def _cell(self, value: Any) -> str:
-        """One unit of work is for drawing it; wide characters have to be measured one by one."""
+        """Fitting and drawing it is work, too; wide characters have to be measured one by one."""
         simple = _simple(value)
         if simple is not None:
             self._budget.spend(len(simple) + 3)
             return simple
-        text = _fit(self._show(value, 0, self._budget.part(4 * _MAX_CELL, _CELL_WORK)))
-        self._budget.spend(3, 1 if text[:-1].isascii() else len(text) // 2)
+        part = self._budget.part(4 * _MAX_CELL, _CELL_WORK)
+        had = part.work
+        text = _fit(self._show(value, 0, part))
+        drawing = 1 if text[:-1].isascii() else len(text) // 2
+        self._budget.spend(3, drawing + (had - part.work) // 2)
         return text
 
     def _name(self, key: Any) -> str:

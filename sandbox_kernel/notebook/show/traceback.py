@@ -20,6 +20,7 @@ _MAX_MESSAGE = 4000
 _MAX_NAME = 200  # of an error, a file, a specifier
 _MAX_STACK = 100_000  # characters of a stack that are looked at
 _MAX_LINE = 1000  # and of a line of it
+_MAX_LINES = 500
 _LINE_ROOM = 90  # characters of a source line around the caret, and of a line of a hint
 
 
@@ -135,7 +136,8 @@ def _shown(text: str) -> str:
 def _frames(error: CodeExecutionError, scene: Scene) -> list[str]:
     """The frames in user code; one that only repeats the place above says nothing more."""
     stack = (error.stack or "")[:_MAX_STACK]
-    frames = [frame for line in stack.split("\n") if (frame := _frame(line[:_MAX_LINE], scene))]
+    lines = stack.split("\n", _MAX_LINES)[:_MAX_LINES]
+    frames = [frame for line in lines if (frame := _frame(line[:_MAX_LINE], scene))]
     own_place = f"{error.filename or scene.filename}:{error.line}:{error.column}"
     if len(frames) == 1 and own_place in frames[0]:
         return []
