@@ -10,9 +10,14 @@ from .heap import Heap
 from .positions import Position, Sources
 from .quickjs import Context, GuestThrew, Value
 
+# In the units of JavaScript's strings. With escapes each is at most 6 bytes of JSON, so that a
+# failure takes less than 1 MiB.
+_NAME_AT_MOST, _TEXT_AT_MOST, _PLACE_AT_MOST = 200, 1 << 16, 1 << 12
+_NOTE_AT_MOST = 32
+
 
 class Failure(Exception):
-    """Ends the run with a status other than success."""
+    """Ends the run with a status other than success. Its texts are cut to a bounded length."""
 
     def __init__(
         self,
@@ -29,15 +34,30 @@ class Failure(Exception):
         filename, line, column = place or (None, None, None)
         self.fields: dict[str, Any] = {
             "status": status,
-            "name": name,
-            "message": message,
-            "stack": stack,
-            "specifier": specifier,
-            "filename": filename,
+            "name": cut(name, _NAME_AT_MOST),
+            "message": cut(message, _TEXT_AT_MOST),
+            "stack": stack and cut(stack, _TEXT_AT_MOST),
+            "specifier": specifier and cut(specifier, _PLACE_AT_MOST),
+            "filename": filename and cut(filename, _PLACE_AT_MOST),
             "line": line,
             "column": column,
             "engine": engine,
         }
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning and how much more there is. As `cut` in errors.js does it."""
+    size = _units(text)
+    if size <= most:
+        return text
+    kept = text[: most - _NOTE_AT_MOST]
+    while (excess := _units(kept) - (most - _NOTE_AT_MOST)) > 0:
+        kept = kept[: len(kept) - (excess + 1) // 2]
+    return f"{kept}… ({size - _units(kept)} more characters)"
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def out_of_memory(status: str = "memory") -> Failure:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_kernel.worker.failure import cut
 from tests.escapes.attack import attack, outcome
 
 TEXTS = {
@@ -61,7 +62,7 @@ def test_text_as_the_name_of_an_export(kind: str) -> None:
     result = attack("export default 1", execute={"fn": TEXTS[kind]})
     assert result.status == "link_error"
     assert result.error is not None
-    assert result.error.message == f"the module has no export '{TEXTS[kind]}'"
+    assert result.error.message == cut(f"the module has no export '{TEXTS[kind]}'", 65_536)
 
 
 RUNS = ("newline", "huge")  # sound programs that name what does not exist

@@ -194,11 +194,11 @@ function encodeResult(value, lenient) {
 }
 
 function encodeFailure(value) {
-  const described = describeError(value);
+  const described = describeThrown(value);
   return spell([described.name, described.message, described.stack, described.engine]);
 }
 
 function encodeThrown(value) {
-  const described = describeError(value);
+  const described = describeThrown(value);
   return 'T' + spell([[0], ['e', described.name, described.message, described.stack]]);
 }

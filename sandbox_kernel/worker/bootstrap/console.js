@@ -1,19 +1,22 @@
 // The console that captures: arguments are sent to the host as values, or described if they cannot cross.
+const DEEPEST_GROUP = 100; // groups inside it are not indented any further
+
 function makeConsole() {
   const counts = newMap();
   const timers = newMap();
-  let depth = 0;
+  let depth = 0; // of groups
 
   function emit(level, method, args) {
+    const indent = depth < DEEPEST_GROUP ? depth : DEEPEST_GROUP;
     let text;
     try {
       const plain = plainJSON(args);
       text =
         plain !== undefined
-          ? 'P["' + level + '","' + method + '",' + depth + ',' + now() + ',' + plain + ']'
-          : 'T' + encodeTable([level, method, depth, now(), args], 'console', true);
+          ? 'P["' + level + '","' + method + '",' + indent + ',' + now() + ',' + plain + ']'
+          : 'T' + encodeTable([level, method, indent, now(), args], 'console', true);
     } catch {
-      text = encode([level, method, depth, now(), ['[a value that cannot be shown]']], 'console', true);
+      text = encode([level, method, indent, now(), ['[a value that cannot be shown]']], 'console', true);
     }
     say('L', text);
   }

@@ -32,6 +32,31 @@ function describeError(value) {
   };
 }
 
+// An error that leaves the realm is told in texts of bounded length, as in worker/failure.py.
+const NAME_AT_MOST = 200;
+const TEXT_AT_MOST = 65536;
+const NOTE_AT_MOST = 32;
+
+function describeThrown(value) {
+  const described = describeError(value);
+  const { stack } = described;
+  return {
+    __proto__: null,
+    name: cut(described.name, NAME_AT_MOST),
+    message: cut(described.message, TEXT_AT_MOST),
+    stack: stack === null ? null : cut(stack, TEXT_AT_MOST),
+    engine: described.engine,
+  };
+}
+
+function cut(text, most) {
+  if (text.length <= most) return text;
+  let kept = most - NOTE_AT_MOST;
+  const last = text[kept - 1];
+  if (last >= '\ud800' && last <= '\udbff') kept--; // not in the middle of a character
+  return apply(stringSlice, text, [0, kept]) + '… (' + (text.length - kept) + ' more characters)';
+}
+
 function protoOf(value) {
   try {
     return getPrototypeOf(value);
