@@ -6,6 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from ..isolation.identity import Identity
 from ..wire.messages import FILTERED, ISOLATION_NAMES, PROCESS_ONLY
 from .settings import Settings
 from .zygote import filters_system_calls
@@ -24,8 +25,16 @@ def examine(settings: Settings) -> dict[str, Any]:
         "platform": f"{platform.system()} {platform.machine()}",
         "isolation": ISOLATION_NAMES[level],
         "isolation_required": required,
+        "worker_user": _worker_user(Identity.of("self")),
         "limits": limits,
     }
+
+
+def _worker_user(host: Identity) -> str:
+    """Root's workers are nobody, where root may limit and kill processes that are not its own."""
+    if not host.is_root:
+        return "the host's"
+    return "nobody" if host.can_host_nobody else "root without capabilities"
 
 
 def _version(name: str) -> str | None:

@@ -51,6 +51,9 @@ def died(record: Record | None, *, cut_short: bool, memory_limit: int, cpu_secon
     near_limit = record is not None and record.kilobytes * 1024 > memory_limit * _NEAR_LIMIT
     if number == signal.SIGXCPU:
         return terminated(f"safety cap: more than {cpu_seconds} s of processor time")
+    if code == messages.EXIT_UNLIMITED:
+        message = "no worker can be used: the system does not let its memory be limited"
+        return Outcome("error", error=CodeExecutionError("EngineError", message))
     if code == messages.EXIT_MEMORY or (number in _ENGINE_DEATHS and near_limit):
         return out_of_memory(memory_limit)
     if number:

@@ -17,6 +17,7 @@ from ..wire.frame import pack
 
 _PEAK = re.compile(rb"VmPeak:\s*(\d+)")
 _LARGE = 1 << 30  # no worker is born with more
+_LARGEST = (1 << 42) - 1024  # that fits into a LIMIT message
 _WAKE = b"".join(pack(messages.WAKE))
 # What the worker holds at once of a message on its way in: receive buffer, text, decoded JSON, the
 # realm's string; and of one on its way out: C string, bytes, the joined frame.
@@ -45,8 +46,11 @@ class Worker:
 
     def wake(self) -> None:
         """Its order is about to follow; waking takes it about as long as writing that takes us."""
+        self._send(_WAKE)
+
+    def _send(self, frame: bytes) -> None:
         try:
-            self.socket.send(_WAKE)
+            self.socket.send(frame)
         except OSError:
             pass  # whoever sends the order will learn why
 
@@ -64,14 +68,21 @@ class Worker:
                 pass
 
     def limit_address_space(self, extra: int) -> None:
-        """Set from outside before any source is sent: this much beyond what it was born with."""
+        """Set before any source is sent: this much beyond what it was born with.
+
+        From outside, if the system lets us; a host that is root in a container may not limit
+        processes that are nobody's. Then the worker is told to do it, or else to end.
+        """
         if _prlimit is None:
             return
-        limit = (_LARGE if self._born_with is None else self._born_with) + extra
+        born_with = _LARGE if self._born_with is None else self._born_with
+        limit = min(born_with + extra, _LARGEST)
         try:
             _prlimit(self.pid, resource.RLIMIT_AS, (limit, limit))
-        except (ProcessLookupError, PermissionError, ValueError):
-            pass
+        except ProcessLookupError:
+            pass  # whoever sends the order will learn why
+        except OSError:
+            self._send(b"".join(pack(messages.LIMIT, limit // 1024)))
 
     def is_stopped(self) -> bool:
         """By a signal, so that it does nothing at all; False where the system does not tell."""

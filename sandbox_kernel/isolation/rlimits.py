@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from resource import RLIMIT_CPU, setrlimit
+from contextlib import suppress
+from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_CPU, getrlimit, setrlimit
 
 from .steps import Step
 
@@ -15,3 +16,16 @@ def at_most(resource: int, most: int) -> Step:
 def processor_seconds(seconds: int) -> Step:
     """After `seconds` the process gets SIGXCPU, so that the cause is known; a second later SIGKILL."""
     return Step("limiting processor time", setrlimit, (RLIMIT_CPU, (seconds, seconds + 1)))
+
+
+def address_space(size: int) -> None:
+    """Limits it for good, or leaves it if it is limited further already. May raise."""
+    _, most = getrlimit(RLIMIT_AS)
+    limit = size if most == RLIM_INFINITY else min(size, most)
+    setrlimit(RLIMIT_AS, (limit, limit))
+
+
+def be_first_to_go() -> None:
+    """Where Linux runs out of memory, it ends this process and its children before all others."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")

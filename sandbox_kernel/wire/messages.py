@@ -2,6 +2,7 @@
 
     host → worker                          worker → host
     WAKE         RUN is about to follow    READY         locked down; a = isolation level
+    LIMIT        a = kilobytes that it may map
     RUN          the order
     RETURN       a = call: its value       REPORT        a value
     THROW        a = call: its error       LOG           [level, method, depth, time, args]
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 VERSION = 4
 
-RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE = 1, 2, 3, 4, 5, 6, 7
+RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE, LIMIT = 1, 2, 3, 4, 5, 6, 7, 8
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
@@ -43,4 +44,4 @@ PROCESS_ONLY, FILTERED = 0, 1
 ISOLATION_NAMES = {PROCESS_ONLY: "process", FILTERED: "seccomp"}
 
 # Exit codes of a worker that could not send a message about its failure.
-EXIT_MEMORY, EXIT_INTERNAL = 70, 71
+EXIT_MEMORY, EXIT_INTERNAL, EXIT_UNLIMITED = 70, 71, 72

@@ -59,11 +59,11 @@ class Zygote:
         self._forks = 0
         self._life = Life()
         self._lockdown = Lockdown(self._life.socket.fileno(), os.getpid(), cpu_seconds)
-        self._lockdown.begin()
         warm()
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self._own_peak = _peak_kilobytes()
         self._statm = _open_statm()
+        self._lockdown.begin()  # last: what comes before may take rights to read files
 
     def serve(self) -> None:
         wake, waker = socket.socketpair()

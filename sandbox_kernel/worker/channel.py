@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Protocol
 
+from ..isolation import rlimits
 from ..wire import messages
 from ..wire.frame import Buffer, Frame, FrameReader, pack
 
@@ -95,9 +96,11 @@ class Channel:
         return bool(self._arrived)
 
     def receive_order(self) -> Frame:
-        """The order, skipping a WAKE before it."""
+        """The order; before it may come WAKE, which is skipped, and LIMIT, which is obeyed."""
         frame = self.receive()
-        while frame.kind == messages.WAKE:
+        while frame.kind != messages.RUN:
+            if frame.kind == messages.LIMIT:
+                _limit_memory(frame.a * 1024)
             frame = self.receive_answer()
         return frame
 
@@ -133,3 +136,11 @@ class Channel:
     def unread(self, frames: list[Frame]) -> None:
         """Puts messages back, to be received next."""
         self._arrived += reversed(frames)
+
+
+def _limit_memory(size: int) -> None:
+    """Or ends this worker, which then never sees what it would have executed."""
+    try:
+        rlimits.address_space(size)
+    except (OSError, ValueError):
+        os._exit(messages.EXIT_UNLIMITED)

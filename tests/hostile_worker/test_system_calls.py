@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import sys
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine import Engine
 from sandbox_kernel.run import run_code
 from sandbox_kernel.worker.lockdown import ALLOWED_CALLS
-from tests.faults.health import descriptors
 from tests.hostile_worker.conftest import Attack, engine_of_taken_workers
 from tests.waiting import until
 
@@ -109,15 +107,15 @@ def test_data_memory_may_be_mapped(attack: Attack) -> None:
 
 
 def test_only_its_socket_is_open(attack: Attack) -> None:
-    """EBADF from read and write on every number; on its own socket, EAGAIN or bytes would come."""
+    """EBADF from recv and send on every other number; ENOTSOCK would come from what is not a socket."""
     found = attack(
         f"""
 held = []
 for number in range(0, 4096):
     if number == descriptor:
         continue
-    for way in ({ALLOWED["read"]}, {ALLOWED["write"]}):
-        if call(way, number, ctypes.create_string_buffer(8), 0)[1] != errno.EBADF:
+    for way in ({ALLOWED["recvfrom"]}, {ALLOWED["sendto"]}):
+        if call(way, number, ctypes.create_string_buffer(8), 0, 0, None, None)[1] != errno.EBADF:
             held.append((way, number))
 answer(held)
 """
@@ -177,44 +175,75 @@ def test_it_holds_nothing_of_the_hosts_memory(monkeypatch: pytest.MonkeyPatch) -
     assert (found.status, found.result) == ("success", [0, 0, True])
 
 
-def test_it_reaches_no_other_socket_through_its_own(attack: Attack) -> None:
-    """sendto and sendmsg are allowed, but a connected socket takes no other address."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as target:
-        target.bind(f"\0sandbox-kernel-test-target-{os.getpid()}")
-        target.setblocking(False)
-        found = attack(
-            f"""
-name = b'\\0sandbox-kernel-test-target-{os.getpid()}'
-address = struct.pack('=H', socket.AF_UNIX) + name
-told = [errno.errorcode[call({ALLOWED["sendto"]}, descriptor, b'x', 1, 0x40, address, len(address))[1]]]
-try:
-    channel._socket.sendmsg([b'x'], [], 0, name)
-except OSError as error:
-    told.append(errno.errorcode[error.errno])
-answer(told)
-"""
-        )
-        assert (found.status, found.result) == ("success", ["EISCONN", "EISCONN"])
-        with pytest.raises(BlockingIOError):
-            target.recv(10)
+WAYS_OF_A_SOCKET = {
+    "send_to_an_address": f"call({ALLOWED.get('sendto')}, descriptor, b'x', 1, 0, b'\\1\\0\\0x', 4)",
+    "send_out_of_band": f"call({ALLOWED.get('sendto')}, descriptor, b'x', 1, 1, None, 0)",
+    "receive_out_of_band": "channel._socket.recv(1, socket.MSG_OOB | socket.MSG_DONTWAIT)",
+    "peek": "channel._socket.recv(1, socket.MSG_PEEK)",
+    "ask_who_sent": "channel._socket.recvfrom(1, socket.MSG_DONTWAIT)",
+    "send_a_message": "channel._socket.sendmsg([b'x'])",
+    "receive_a_message": "channel._socket.recvmsg(1, 100)",
+    "pass_its_descriptor_on": (
+        "channel._socket.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,"
+        " descriptor.to_bytes(4, 'little'))])"
+    ),
+    "read": "os.read(descriptor, 1)",
+    "write": "os.write(descriptor, b'x')",
+}
 
 
-def test_a_descriptor_that_it_passes_on_does_not_arrive(attack: Attack, taken: Engine) -> None:
-    """The host makes no room for one, so the operating system drops it."""
-    before = descriptors(taken)
+@pytest.mark.parametrize("way", WAYS_OF_A_SOCKET)
+def test_its_socket_is_good_for_sending_and_receiving_bytes_only(attack: Attack, way: str) -> None:
+    assert is_killed(attack(WAYS_OF_A_SOCKET[way] + "\nanswer('done')"))
+
+
+FUTEX, MADVISE, MREMAP = (ALLOWED.get(name) for name in ("futex", "madvise", "mremap"))
+PRLIMIT = ALLOWED.get("prlimit64")
+WAYS_OF_MEMORY = {
+    "map_page_zero": f"call({MMAP}, None, 4096, 3, 0x32, -1, 0)",
+    "lock_memory": f"call({MMAP}, None, 1 << 23, 3, 0x2022, -1, 0)",
+    "share_memory": f"call({MMAP}, None, 4096, 3, 0x21, -1, 0)",
+    "map_memory_that_grows_down": f"call({MMAP}, None, 4096, 3, 0x122, -1, 0)",
+    "poison_a_page": f"call({MADVISE}, ctypes.c_void_p(id(libc) & ~4095), 4096, 100)",
+    "take_a_page_offline": f"call({MADVISE}, ctypes.c_void_p(id(libc) & ~4095), 4096, 101)",
+    "merge_pages": f"call({MADVISE}, ctypes.c_void_p(id(libc) & ~4095), 4096, 12)",
+    "move_memory_to_an_address": f"call({MREMAP}, None, 4096, 4096, 3, 1 << 20)",
+    "wake_another_worker": f"call({FUTEX}, ctypes.byref(ctypes.c_int()), 1, 1, None, None, 0)",
+    "lock_a_futex_with_priorities": f"call({FUTEX}, ctypes.byref(ctypes.c_int(1)), 134, 0, None, None, 0)",
+    "limit_another_process": f"call({PRLIMIT}, 1, 9, None, None)",
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_MEMORY)
+def test_what_a_run_needs_no_call_for_is_refused(attack: Attack, way: str) -> None:
+    assert is_killed(attack(WAYS_OF_MEMORY[way] + "\nanswer('done')"))
+
+
+def test_what_a_run_needs_is_allowed(attack: Attack) -> None:
+    """The control: the tests above fail for their arguments."""
     found = attack(
-        """
-import array
-from sandbox_kernel.wire.frame import pack
-data = b''.join(pack(messages.REPORT, 0, 0, b'P1'))
-for _ in range(50):
-    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [descriptor]))]
-    channel._socket.sendmsg([data], rights)
-answer('sent')
+        f"""
+page = libc.mmap
+page.restype = ctypes.c_void_p
+at = page(None, 8192, 3, 0x22, -1, 0)
+advised = [call({MADVISE}, ctypes.c_void_p(at), 8192, advice)[0] for advice in (4, 8, 23)]
+woken = call({FUTEX}, ctypes.byref(ctypes.c_int()), 129, 1, None, None, 0)[0]
+moved = call({MREMAP}, ctypes.c_void_p(at), 8192, 4096, 1)[0] == at
+answer([advised, woken, moved])
 """
     )
-    assert (found.status, found.result, found.reports) == ("success", "sent", [1] * 50)
-    assert until(lambda: descriptors(taken) <= before)
+    assert (found.status, found.result) == ("success", [[0, 0, 0], 0, True])
+
+
+def test_it_cannot_raise_the_limit_of_its_memory(attack: Attack) -> None:
+    found = attack(
+        f"""
+limit = struct.pack('<QQ', 1 << 50, 1 << 50)
+unlimited = struct.pack('<QQ', 2**64 - 1, 2**64 - 1)
+answer([errno.errorcode[call({PRLIMIT}, 0, 9, each, None)[1]] for each in (limit, unlimited)])
+"""
+    )
+    assert (found.status, found.result) == ("success", ["EPERM", "EPERM"])
 
 
 def test_memory_ends_at_its_limit(attack: Attack) -> None:

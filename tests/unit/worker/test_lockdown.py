@@ -70,22 +70,61 @@ def test_computing_and_talking_are_allowed() -> None:
 def test_every_descriptor_but_the_socket_is_closed() -> None:
     assert os.WTERMSIG(locked_down(lambda: os.open("/dev/null", 0))) == signal.SIGSYS
 
-    def write_to_stdout() -> None:
-        os.write(1, b"x")
 
-    assert os.WEXITSTATUS(locked_down(write_to_stdout)) == 1  # EBADF, not output
-
-
-WRITABLE, EXECUTABLE = 3, 4
+WRITABLE, EXECUTABLE, OWN_MEMORY = 3, 4, 0x22
+# Arguments that the filter allows for a call that it restricts.
+SOUND: dict[str, tuple[int, ...]] = {
+    "mmap": (0, 4096, WRITABLE, OWN_MEMORY, 2**32 - 1, 0),
+    "mremap": (0, 4096, 8192, 1),
+    "madvise": (0, 4096, 23),
+    "futex": (0, 128),
+    "prlimit64": (0, 9),
+}
 
 
 @pytest.mark.parametrize("machine", ALLOWED_CALLS)
 def test_the_filter_allows_its_list_and_kills_for_the_rest(machine: str) -> None:
     program, audit = filter_program(machine), AUDIT_NUMBERS[machine]
-    allowed = {n for n in range(2048) if verdict(program, audit, n) == ALLOW}
-    assert allowed == set(ALLOWED_CALLS[machine].values())
-    others = [n for n in (*range(2048), 2**31, 2**32 - 1) if n not in allowed]
-    assert {verdict(program, audit, n) for n in others} == {KILL_PROCESS}
+    allowed = ALLOWED_CALLS[machine]
+    for name, number in allowed.items():
+        assert verdict(program, audit, number, *SOUND.get(name, ())) == ALLOW, name
+    others = [n for n in (*range(2048), 2**31, 2**32 - 1) if n not in allowed.values()]
+    for args in ((), *SOUND.values()):
+        assert {verdict(program, audit, n, *args) for n in others} == {KILL_PROCESS}
+
+
+# By call and number of the argument, the values that it may have; each is tried with all others sound.
+RESTRICTED: dict[tuple[str, int], set[int]] = {
+    ("mmap", 3): {OWN_MEMORY, OWN_MEMORY | 0x4000},  # MAP_NORESERVE
+    ("mremap", 3): {1},  # MREMAP_MAYMOVE
+    ("madvise", 2): {4, 8, 14, 23},  # DONTNEED, FREE, HUGEPAGE, POPULATE_WRITE
+    ("futex", 1): {128, 129, 137, 393},  # private WAIT, WAKE, WAIT_BITSET by either clock
+    ("prlimit64", 0): {0},  # itself
+    ("prlimit64", 1): {9},  # RLIMIT_AS
+    ("sendto", 3): {0},
+    ("sendto", 4): {0},
+    ("sendto", 5): {0},
+    ("recvfrom", 3): {0, 0x40},  # MSG_DONTWAIT
+    ("recvfrom", 4): {0},
+    ("recvfrom", 5): {0},
+}
+TRIED = [*range(512), *(1 << bit for bit in range(9, 32)), *(0x22 | 1 << bit for bit in range(32))]
+
+
+@pytest.mark.parametrize("machine", ALLOWED_CALLS)
+@pytest.mark.parametrize(("call", "argument"), RESTRICTED)
+def test_the_filter_allows_a_call_only_with_the_arguments_it_needs(
+    machine: str, call: str, argument: int
+) -> None:
+    program, audit = filter_program(machine), AUDIT_NUMBERS[machine]
+    number, expected = ALLOWED_CALLS[machine][call], RESTRICTED[call, argument]
+    args = [*SOUND.get(call, ()), *[0] * 6][:6]
+    found = set()
+    for value in TRIED:
+        args[argument] = value
+        if verdict(program, audit, number, *args) == ALLOW:
+            found.add(value)
+    assert found == expected
 
 
 @pytest.mark.parametrize("machine", ALLOWED_CALLS)
@@ -98,10 +137,10 @@ def test_the_filter_kills_for_executable_memory(machine: str, call: str) -> None
     )
     for rights in range(64):
         expected = KILL_PROCESS if rights & EXECUTABLE else ALLOW
-        assert verdict(program, audit, number, 0, 4096, rights) == expected
-        assert verdict(program, audit, number, 0, 4096, rights | 7 << 32) == expected
-    # Only the argument of the rights counts.
-    assert verdict(program, audit, number, 7, 7, WRITABLE, 7, 7, 7) == ALLOW
+        assert verdict(program, audit, number, 0, 4096, rights, OWN_MEMORY) == expected
+        assert verdict(program, audit, number, 0, 4096, rights | 7 << 32, OWN_MEMORY) == expected
+    # Address, length, descriptor and offset do not count.
+    assert verdict(program, audit, number, 7, 7, WRITABLE, OWN_MEMORY, 7, 7) == ALLOW
 
 
 @pytest.mark.parametrize("machine", ALLOWED_CALLS)
