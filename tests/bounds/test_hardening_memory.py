@@ -6,7 +6,6 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,9 @@ def refuse(*_: Any) -> None:
 
 
 @pytest.fixture
-def refusing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A system that does not let the host limit its workers, as most containers for one of nobody's."""
     monkeypatch.setattr(worker, "_prlimit", refuse)
-    yield
 
 
 def limit_of_a_run(engine: Engine, memory: int) -> int:
