@@ -9,30 +9,37 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from ..backend import ActiveRun, Lent, Listener
 from ..contract import CodeExecutionError
 from ..errors import EngineClosedError, IsolationError
+from ..wire.control import Record
 from ..wire.order import Order
 from .conversation import Conversation
 from .places import Nest, Places, current_nest
 from .settings import Settings
-from .spawn import Spawned, spawn_zygote
+from .spawn import Spawned
 from .worker import Worker
 from .zygote import ZygoteProcess, filters_system_calls
+from .zygotes import Zygotes, is_crash
 
 _MAX_ZYGOTE_FAILURES = 3
 PATIENCE = 10.0  # seconds that a run waits for its worker
 
 
 class Processes(NamedTuple):
-    """Process numbers of an engine's own; `workers` are those that execute runs."""
+    """Process numbers of an engine's own; `workers` are those that execute runs.
+
+    `other_zygotes` are one that starts, and earlier ones whose workers still live.
+    """
 
     zygote: int | None
     spares: tuple[int, ...]
     workers: tuple[int, ...]
+    other_zygotes: tuple[int, ...]
 
 
 class Taker(Protocol):
@@ -59,8 +66,7 @@ class WorkerPool:
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings or Settings()
         self._lock = threading.RLock()
-        self._spawned: Spawned | None = None  # a zygote that nobody listens to yet
-        self._zygote: ZygoteProcess | None = None
+        self._zygotes = Zygotes(self._listen_to)
         self._zygote_failures = 0
         self._spares: deque[Worker] = deque()
         self._places: Places[Taker] = Places()
@@ -83,8 +89,8 @@ class WorkerPool:
             before, self._settings = self._settings, settings
             if before.cpu_seconds == settings.cpu_seconds or self._places.executing:
                 return
-            zygote, spares = self._let_go()
-        _close_processes(zygote, spares)
+            zygotes, spares = self._let_go()
+        _close_processes(zygotes, spares)
 
     @property
     def closed(self) -> bool:
@@ -100,10 +106,12 @@ class WorkerPool:
 
     def processes(self) -> Processes:
         with self._lock:
+            zygote = self._zygotes.current
             return Processes(
-                self._zygote.pid if self._zygote else None,
+                zygote.pid if zygote else None,
                 tuple(worker.pid for worker in self._spares),
                 tuple(self._taken.values()),
+                self._zygotes.pids_of_others(),
             )
 
     # -- the backend's interface
@@ -129,7 +137,7 @@ class WorkerPool:
 
     def warm_up(self) -> None:
         """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""
-        zygote = self._zygote
+        zygote = self._zygotes.current
         wanted = self._settings.spares
         if zygote is not None and len(self._spares) + zygote.requested >= wanted:
             return
@@ -140,8 +148,7 @@ class WorkerPool:
     def adopt(self, spawned: Spawned) -> None:
         """Uses a zygote that was started before the pool was there."""
         with self._lock:
-            if self._zygote is None and self._spawned is None:
-                self._spawned = spawned
+            if self._zygotes.adopt(spawned):
                 return
         self._listen_to(spawned).close()
 
@@ -151,25 +158,21 @@ class WorkerPool:
             self._closed = True
             takers = self._places.all()
             self._waiting.clear()
-            zygote, spares = self._let_go()
+            zygotes, spares = self._let_go()
         for taker in takers:
             taker.abandon("the engine was closed")
-        _close_processes(zygote, spares)
+        _close_processes(zygotes, spares)
         _pools.discard(self)
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise EngineClosedError("the engine is closed; make another one")
 
-    def _let_go(self) -> tuple[ZygoteProcess | None, list[Worker]]:
+    def _let_go(self, *, of_earlier: bool = True) -> tuple[list[ZygoteProcess], list[Worker]]:
         """What is to be closed outside the lock."""
-        if self._spawned is not None:
-            spawned, self._spawned = self._spawned, None
-            self._zygote = self._listen_to(spawned)
-        zygote, self._zygote = self._zygote, None
         spares = list(self._spares)
         self._spares.clear()
-        return zygote, spares
+        return self._zygotes.let_go(of_earlier=of_earlier), spares
 
     # -- handing out workers
 
@@ -196,7 +199,8 @@ class WorkerPool:
                 return
             if taker not in self._places.executing:
                 return
-        if problem is not None and (self._zygote is None or not self._zygote.requested):
+        zygote = self._zygotes.current
+        if problem is not None and (zygote is None or not zygote.requested):
             taker.fail(_no_worker(problem.strerror or str(problem)))
 
     def _attach(self, taker: Taker, worker: Worker) -> bool:
@@ -215,33 +219,33 @@ class WorkerPool:
         if self._closed:
             return None
         try:
-            if self._zygote is None:
-                self._zygote = self._start_zygote()
-            wanted = self._settings.spares + len(self._waiting)
-            for _ in range(wanted - len(self._spares) - self._zygote.requested):
-                self._zygote.request_worker()
+            settings = self._settings
+            zygote = self._zygotes.ready(settings.cpu_seconds)
+            there = zygote.requested + sum(map(zygote.owns, self._spares))
+            for _ in range(settings.spares + len(self._waiting) - there):
+                zygote.request_worker()
         except OSError as problem:  # such as no descriptor left
             return problem
+        self._renew()
         return None
 
-    def _start_zygote(self) -> ZygoteProcess:
-        cpu_seconds = self._settings.cpu_seconds
-        spawned, self._spawned = self._spawned, None
-        if spawned is not None and spawned.cpu_seconds != cpu_seconds:
-            self._listen_to(spawned).close()
-            spawned = None
-        return self._listen_to(spawned or spawn_zygote(cpu_seconds))
-
     def _listen_to(self, spawned: Spawned) -> ZygoteProcess:
-        return ZygoteProcess(spawned, self._worker_forked, self._zygote_lost, self._check_patience)
+        return ZygoteProcess(
+            spawned,
+            on_worker=self._worker_forked,
+            on_lost=self._zygote_lost,
+            on_exit=self._worker_exited,
+            on_quiet=self._zygote_quiet,
+        )
 
-    def _worker_forked(self, worker: Worker) -> None:
+    def _worker_forked(self, zygote: ZygoteProcess, worker: Worker) -> None:
         """On the zygote's thread."""
         with self._lock:
             self._zygote_failures = 0
             if self._closed:
                 worker.close()
                 return
+            self._zygotes.promote(zygote)
             taker = self._waiting.popleft() if self._waiting else None
             if taker is None:
                 self._keep_spare(worker)
@@ -250,7 +254,15 @@ class WorkerPool:
         self._on_loop(taker, self._attach_forked, taker)
 
     def _keep_spare(self, worker: Worker) -> None:
-        """Unless there are enough: one that was forked for a run that has ended since."""
+        """In place of an earlier zygote's. Or not, if there are enough, or it is such a one itself."""
+        current = self._zygotes.current
+        if current is None or not current.owns(worker):
+            worker.close()
+            return
+        earlier = next((each for each in self._spares if not current.owns(each)), None)
+        if earlier is not None:
+            self._spares.remove(earlier)
+            earlier.close()
         if len(self._spares) < self._settings.spares:
             self._spares.append(worker)
         else:
@@ -273,21 +285,40 @@ class WorkerPool:
     def _zygote_lost(self, zygote: ZygoteProcess, reason: str) -> None:
         """On the zygote's thread: its workers are dead; who waits for one gets another zygote."""
         with self._lock:
-            if zygote is not self._zygote:
-                return
-            self._zygote_failures += 1
-            _, dead = self._let_go()
-            given_up = []
-            if self._zygote_failures >= _MAX_ZYGOTE_FAILURES:
-                given_up, self._waiting = list(self._waiting), deque()
-            elif self._waiting:
-                self._refill()
-        _close_processes(zygote, dead)
+            dead: list[Worker] = []
+            given_up: list[Taker] = []
+            if self._zygotes.lost(zygote):
+                self._zygote_failures += 1
+                dead, self._spares = list(self._spares), deque()
+                if self._zygote_failures >= _MAX_ZYGOTE_FAILURES:
+                    given_up, self._waiting = list(self._waiting), deque()
+                elif self._waiting:
+                    self._refill()
+        _close_processes([zygote], dead)
         for taker in given_up:
             self._on_loop(taker, taker.fail, _no_worker(reason))
 
+    def _worker_exited(self, zygote: ZygoteProcess, record: Record) -> None:
+        """On the zygote's thread."""
+        if is_crash(record):
+            with self._lock:
+                self._zygotes.crashed(zygote)
+                self._renew()
+
+    def _zygote_quiet(self) -> None:
+        """Now and then, on the zygote's thread."""
+        with self._lock:
+            self._renew()
+        self._check_patience()
+
+    def _renew(self) -> None:
+        """Starts another zygote in the background if it is time for one. The lock is held."""
+        if not self._closed:
+            with suppress(OSError):  # such as no descriptor left: the one there is does for now
+                self._zygotes.renew_if_due(self._settings.cpu_seconds, self._settings.spares)
+
     def _check_patience(self) -> None:
-        """Now and then, on the zygote's thread: what is stopped or stuck would never answer."""
+        """What is stopped or stuck would never answer."""
         with self._lock:
             late = monotonic() - PATIENCE
             overdue = [taker for taker, since in self._since.items() if since < late]
@@ -295,12 +326,12 @@ class WorkerPool:
             stuck = [taker for taker in overdue if taker.is_stuck()]
             for taker in waiting:
                 self._waiting.remove(taker)
-            zygote, spares = self._let_go() if waiting else (None, [])
+            zygotes, spares = self._let_go(of_earlier=False) if waiting else ([], [])
             if waiting:
                 self._refill()
         for taker in (*waiting, *stuck):
             self._on_loop(taker, taker.fail, _no_worker(f"none answered within {PATIENCE:g} s"))
-        _close_processes(zygote, spares)
+        _close_processes(zygotes, spares)
 
     # -- bookkeeping
 
@@ -325,7 +356,6 @@ class WorkerPool:
 
     def forget(self) -> None:
         """In a fork of the host: processes and sockets belong to the parent."""
-        zygote, self._zygote = self._zygote, None
         self._lock = threading.RLock()
         for worker in (*self._spares, *self._given.values()):
             worker.forget()
@@ -335,11 +365,7 @@ class WorkerPool:
         self._since.clear()
         self._waiting.clear()
         self._places.clear()
-        if zygote is not None:
-            zygote.forget()
-        if self._spawned is not None:
-            self._spawned.control.close()
-            self._spawned = None
+        self._zygotes.forget()
 
 
 _LOOP_CLOSED = "the event loop of this run was closed"
@@ -349,10 +375,10 @@ def _no_worker(reason: str) -> CodeExecutionError:
     return CodeExecutionError("EngineError", f"no worker could be started: {reason}")
 
 
-def _close_processes(zygote: ZygoteProcess | None, spares: list[Worker]) -> None:
+def _close_processes(zygotes: list[ZygoteProcess], spares: list[Worker]) -> None:
     for worker in spares:
         worker.close()
-    if zygote is not None:
+    for zygote in zygotes:
         zygote.close()
 
 

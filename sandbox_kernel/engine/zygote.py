@@ -34,8 +34,9 @@ class ZygoteProcess:
     def __init__(
         self,
         spawned: Spawned,
-        on_worker: Callable[[Worker], None],
+        on_worker: Callable[[ZygoteProcess, Worker], None],
         on_lost: Callable[[ZygoteProcess, str], None],
+        on_exit: Callable[[ZygoteProcess, control.Record], None],
         on_quiet: Callable[[], None],
     ) -> None:
         """`on_quiet` is called after every two seconds in which it said nothing."""
@@ -43,7 +44,10 @@ class ZygoteProcess:
         self._control = spawned.control
         self._on_worker = on_worker
         self._on_lost = on_lost
+        self._on_exit = on_exit
         self._on_quiet = on_quiet
+        self._retired = False
+        self.forks = 0  # that were asked for
         self._lock = threading.Lock()
         self._reaped = False
         self._requested: deque[socket.socket] = deque()
@@ -51,15 +55,20 @@ class ZygoteProcess:
         self._thread = threading.Thread(target=self._listen, name="sandbox-zygote", daemon=True)
         self._thread.start()
 
-    def request_worker(self) -> None:
-        """Asks for a fork; `on_worker` gets the worker, in the order of requests."""
+    def request_worker(self, *, rehearsed: bool = False) -> None:
+        """Asks for a fork; `on_worker` gets the worker, in the order of requests.
+
+        A rehearsed one comes later and runs faster: see `worker/life.py`.
+        """
+        self.forks += 1
+        what = control.REHEARSE_AND_FORK if rehearsed else control.FORK
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         rights = array.array("i", [theirs.fileno()])
         with self._lock:
             self._requested.append(ours)
             try:
-                self._control.sendmsg([b"F"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+                self._control.sendmsg([what], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
             except OSError:
                 pass  # it is dying; the listener will say so
         theirs.close()
@@ -67,6 +76,20 @@ class ZygoteProcess:
     @property
     def requested(self) -> int:
         return len(self._requested)
+
+    def owns(self, worker: Worker) -> bool:
+        """Whether it forked this one, which lives."""
+        return self._workers.get(worker.pid) is worker
+
+    def retire(self) -> None:
+        """Ends once none of its workers lives; then `on_lost` is called."""
+        self._retired = True
+        self._end_if_idle()
+
+    def _end_if_idle(self) -> None:
+        with self._lock:
+            if self._retired and not self._workers and not self._requested:
+                self._hang_up()
 
     def _listen(self) -> None:
         poll = select.poll()
@@ -88,23 +111,28 @@ class ZygoteProcess:
             if record.kind == control.FORKED:
                 self._forked(record, ancillary)
             elif record.kind == control.EXITED:
-                worker = self._workers.pop(record.pid, None)
-                if worker is not None:
-                    worker.exited(record)
+                self._exited(record)
             else:
                 self._lost(self._control.recv(1000).decode("utf-8", "replace"))
                 return
 
     def _forked(self, record: control.Record, ancillary: list[Any]) -> None:
-        with self._lock:
-            connection = self._requested.popleft()
         pidfd = None
         for level, kind, payload in ancillary:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 pidfd = array.array("i", payload)[0]
-        worker = Worker(connection, record.pid, pidfd, record.kilobytes * 1024)
-        self._workers[record.pid] = worker
-        self._on_worker(worker)
+        with self._lock:  # in one piece, because it must not look idle meanwhile
+            connection = self._requested.popleft()
+            worker = Worker(connection, record.pid, pidfd, record.kilobytes * 1024)
+            self._workers[record.pid] = worker
+        self._on_worker(self, worker)
+
+    def _exited(self, record: control.Record) -> None:
+        worker = self._workers.pop(record.pid, None)
+        if worker is not None:
+            worker.exited(record)
+        self._on_exit(self, record)
+        self._end_if_idle()
 
     def _lost(self, reason: str) -> None:
         with self._lock:
@@ -118,14 +146,17 @@ class ZygoteProcess:
 
     def close(self) -> None:
         """Ends the process; the operating system ends its workers with it. Idempotent."""
-        try:
-            self._control.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+        self._hang_up()
         if threading.current_thread() is not self._thread:
             self._thread.join(5)
         self._control.close()
         self._reap()
+
+    def _hang_up(self) -> None:
+        try:
+            self._control.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
 
     def _reap(self) -> None:
         """Once only: a process number that was waited for may soon be somebody else's."""

@@ -6,6 +6,7 @@ import struct
 from typing import NamedTuple
 
 FORKED, EXITED, FAILED = 1, 2, 3
+FORK, REHEARSE_AND_FORK = b"F", b"R"  # what the host asks of it, with a socket for the worker
 _LAYOUT = struct.Struct("<iiiq")
 SIZE = _LAYOUT.size
 pack = _LAYOUT.pack  # the fields of a Record

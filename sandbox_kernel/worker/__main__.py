@@ -77,9 +77,7 @@ class Zygote:
             while True:
                 ready = poll.poll(None if self._rehearsed else _QUIET_MILLISECONDS)
                 if not self._rehearsed and (not ready or self._forks >= _FORKS_BEFORE_REHEARSAL):
-                    self._rehearsed = True
-                    with suppress(Exception):  # without it workers are only slower
-                        self._rehearse()
+                    self._rehearse_once()
                 for descriptor, _ in ready:
                     if descriptor == wake.fileno():
                         wake.recv(4096)
@@ -88,6 +86,12 @@ class Zygote:
                 self._reap()
         finally:
             signal.set_wakeup_fd(-1)  # before the socket is closed
+
+    def _rehearse_once(self) -> None:
+        if not self._rehearsed:
+            self._rehearsed = True
+            with suppress(Exception):  # without it workers are only slower
+                self._rehearse()
 
     def _rehearse(self) -> None:
         """Rehearses here first, then in a child, to learn which pages a worker writes to."""
@@ -105,6 +109,8 @@ class Zygote:
         data, ancillary, _, _ = self._host.recvmsg(1, _ROOM_FOR_ONE)
         if not data:
             return False
+        if data == control.REHEARSE_AND_FORK:
+            self._rehearse_once()
         for level, kind, payload in ancillary:
             if level == _SOCKET and kind == _RIGHTS:
                 self._fork(int.from_bytes(payload, sys.byteorder))

@@ -21,7 +21,8 @@ def at_rest(engine: Engine) -> bool:
     processes = engine.processes()
     wanted = engine.spares if processes.zygote is not None else 0
     counts = engine.executing, engine.queued, len(processes.spares)
-    return counts == (0, 0, wanted) and set(workers(engine)) == set(processes.spares)
+    alone = set(workers(engine)) == set(processes.spares) and not processes.other_zygotes
+    return counts == (0, 0, wanted) and alone
 
 
 def comes_to_rest(engine: Engine) -> bool:
