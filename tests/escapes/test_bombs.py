@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import Engine, run_code
+from sandbox_kernel.contract import Language
 from tests.escapes.attack import outcome
 from tests.processes import gone, processor_seconds
 from tests.waiting import until
@@ -101,7 +102,7 @@ OPENINGS = ["(", "[", "{", "`${", "!", "-", "()=>", "a=>", "x?1:", "if(1)", "<",
 
 
 @pytest.mark.parametrize(("language", "depth"), [("javascript", 100_000), ("typescript", 300)])
-def test_deeply_nested_source_is_an_error_not_a_crash(language: str, depth: int) -> None:
+def test_deeply_nested_source_is_an_error_not_a_crash(language: Language, depth: int) -> None:
     async def all_of_them() -> list[Any]:
         return await asyncio.gather(*(run_code(o * depth, language=language) for o in OPENINGS))
 

@@ -16,6 +16,13 @@ from tests.waiting import until
 _LOOP_DESCRIPTORS = 3  # a selector and the pair of sockets that wakes it
 
 
+def zygote_of(engine: Engine) -> int:
+    """The process number of its zygote, which must be there."""
+    zygote = engine.processes().zygote
+    assert zygote is not None
+    return zygote
+
+
 def at_rest(engine: Engine) -> bool:
     """Whether nothing runs or waits, every spare is there, and no other worker lives."""
     processes = engine.processes()

@@ -15,7 +15,7 @@ import pytest
 
 from sandbox_kernel import run_code
 from sandbox_kernel.engine import Engine
-from tests.faults.health import at_rest, descriptors, workers, works
+from tests.faults.health import at_rest, descriptors, workers, works, zygote_of
 from tests.processes import gone
 from tests.waiting import until
 
@@ -116,7 +116,7 @@ def test_killing_a_worker_at_any_moment_of_a_short_run_ends_it(engine: Engine) -
 def test_killing_the_zygote_kills_its_workers(engine: Engine, stage: str) -> None:
     runs = [begin(engine, stage) for _ in range(3)]
     assert until(lambda: all(run.reports for run in runs))
-    zygote, workers = engine.processes().zygote, engine.processes().workers
+    zygote, workers = zygote_of(engine), engine.processes().workers
     assert len(workers) == 3
     os.kill(zygote, signal.SIGKILL)
     for run in runs:
@@ -130,7 +130,7 @@ def test_killing_the_zygote_kills_its_workers(engine: Engine, stage: str) -> Non
 def test_killing_the_zygote_again_and_again_grows_nothing(engine: Engine) -> None:
     before = descriptors(engine)
     for _ in range(5):
-        killed = engine.processes().zygote
+        killed = zygote_of(engine)
         os.kill(killed, signal.SIGKILL)
         assert until(lambda: engine.processes().zygote != killed)  # noqa: B023  # called at once
         assert works(engine)
@@ -141,7 +141,7 @@ def test_runs_that_wait_for_a_worker_outlive_the_zygote() -> None:
     """It is stopped, so that it forks nothing; the next zygote serves them all."""
     with Engine(spares=0, concurrency=64) as engine:
         engine.warm_up()
-        zygote = engine.processes().zygote
+        zygote = zygote_of(engine)
         os.kill(zygote, signal.SIGSTOP)
         runs = [run_code(f"export default {n}", engine=engine) for n in range(30)]
         assert engine.processes().workers == ()

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_kernel import run_code
 from sandbox_kernel.engine import Engine
-from tests.faults.health import at_rest, workers, works
+from tests.faults.health import at_rest, workers, works, zygote_of
 from tests.processes import gone
 from tests.waiting import until
 
@@ -147,7 +147,7 @@ def test_everything_stopped_for_a_while_as_when_a_laptop_sleeps(engine: Engine) 
                    globals={"bridge": bridge}, report=lambda value: None)  # fmt: skip
     assert until(lambda: run.reports)
     assert until(lambda: len(workers(engine)) == 2)  # the run's own, and a spare
-    zygote = engine.processes().zygote
+    zygote = zygote_of(engine)
     family = [zygote, *workers(engine)]
     for pid in family:
         os.kill(pid, signal.SIGSTOP)
@@ -176,7 +176,8 @@ def test_an_engine_whose_zygote_is_stopped_can_be_closed() -> None:
     engine = Engine(spares=1)
     assert works(engine)
     assert until(lambda: at_rest(engine))
-    family = [engine.processes().zygote, *engine.processes().spares]
-    os.kill(engine.processes().zygote, signal.SIGSTOP)
+    zygote = zygote_of(engine)
+    family = [zygote, *engine.processes().spares]
+    os.kill(zygote, signal.SIGSTOP)
     engine.close()
     assert until(lambda: all(map(gone, family)))

@@ -18,7 +18,7 @@ Attack = Callable[..., CodeExecutionResult]
 
 
 @contextmanager
-def engine_of_taken_workers(**settings: int) -> Iterator[Engine]:
+def engine_of_taken_workers(**settings: Any) -> Iterator[Engine]:
     """An engine all of whose workers are in the attacker's hands; its zygote starts now."""
     with pytest.MonkeyPatch.context() as patch, Engine(**settings) as engine:
         patch.setattr(spawn, "_BOOT", _BOOT)

@@ -74,5 +74,5 @@ def _own_memory() -> bytes:
 
 
 def main(control_descriptor: int, cpu_seconds: int) -> None:
-    birth.Zygote = Taken  # type: ignore[misc]  # that is the attack
+    birth.Zygote = Taken  # type: ignore[misc, assignment]  # that is the attack
     birth.main(control_descriptor, cpu_seconds)
