@@ -23,10 +23,15 @@ def test_a_call_is_made_in_a_thread_of_the_clocks() -> None:
 
 
 def test_the_earlier_call_comes_first_however_they_were_asked_for() -> None:
+    """They have long been due when the clock can look at them, so that no delay changes the order."""
     clock, order, done = Clock(), list[int](), threading.Event()
-    clock.after(3 * SOON, lambda: (order.append(3), done.set()))
-    clock.after(SOON, lambda: order.append(1))
-    clock.after(2 * SOON, lambda: order.append(2))
+    held, asked = threading.Event(), threading.Event()
+    clock.after(0, lambda: (held.set(), asked.wait(ENOUGH)))
+    assert held.wait(ENOUGH)
+    clock.after(-100, lambda: (order.append(3), done.set()))
+    clock.after(-300, lambda: order.append(1))
+    clock.after(-200, lambda: order.append(2))
+    asked.set()
     assert done.wait(ENOUGH)
     assert order == [1, 2, 3]
 
