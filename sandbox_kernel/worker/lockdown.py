@@ -16,7 +16,7 @@ from resource import (
 from socket import MSG_DONTWAIT
 
 from ..isolation import bpf, credentials, descriptors, prctl, rlimits
-from ..isolation.identity import SETGID, SETPCAP, SETUID, Identity
+from ..isolation.identity import KILL, SETGID, SETPCAP, SETUID, Identity
 from ..isolation.libc import libc
 from ..isolation.steps import Step, take
 from ..wire.messages import FILTERED, PROCESS_ONLY
@@ -109,12 +109,12 @@ class Lockdown:
     def _give_up_root(self) -> None:
         """No capabilities; and a worker of root is nobody, if its host can still limit and kill it.
 
-        The zygote itself stays root, without capabilities, because it has to read its own /proc.
+        The zygote itself stays root, with what it takes for that, because it has to read its own /proc.
         """
         own, host = Identity.of("self"), Identity.of(os.getppid())
         kept: tuple[int, ...] = ()
         if own.can_host_nobody and host.can_host_nobody:
-            kept = (SETUID, SETGID)
+            kept = (SETUID, SETGID, KILL)  # the last so that its own death can end them
             self._first.append(credentials.no_groups())
             self._rest += credentials.become_nobody()
             self._rehearsed += credentials.stay_who_it_is()

@@ -14,6 +14,7 @@ import pytest
 from sandbox_kernel import Engine, run_code
 from sandbox_kernel.engine import zygotes
 from tests.hostile_worker.conftest import engine_of_taken_workers
+from tests.processes import gone
 from tests.waiting import eventually, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
@@ -164,4 +165,4 @@ def test_nothing_is_left_of_any_zygote() -> None:
         started = engine.processes()
     mine = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     assert not {str(pid) for pid in (started.zygote, *started.other_zygotes)} & set(mine)
-    assert until(lambda: not any(_parent(pid) for pid in started.spares))
+    assert until(lambda: all(map(gone, started.spares)))
