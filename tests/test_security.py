@@ -28,7 +28,7 @@ def test_every_file_of_attacks_and_faults_is_in_the_table() -> None:
     named = {path for _, _, path, _ in ROWS}
     written = {
         str(file.relative_to(ROOT))
-        for folder in ("escapes", "hostile_worker", "fuzz", "faults")
+        for folder in ("escapes", "hostile_worker", "fuzz", "faults", "bounds")
         for file in (ROOT / "tests" / folder).glob("test_*.py")
     }
     assert written - named == set()
