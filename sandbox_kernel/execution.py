@@ -215,8 +215,7 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
         self.logs: list[CodeExecutionLog] = []
         self._log_sink = log_sink
 
-    def on_report(self, value: Any) -> None:
-        self.add(value)
+    on_report = Transcript.add
 
     def on_log(self, log: CodeExecutionLog) -> None:
         self.logs.append(log)

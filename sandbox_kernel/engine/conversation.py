@@ -187,8 +187,11 @@ class Conversation:
     def _said(self, frame: Frame) -> None:
         self._charge(weight_of_lines(frame.text))
         for letter, value in decode_lines(frame.text, self._borrower_for):
-            self._say(letter, value)
-            if self.ended:
+            if letter == "R":  # here too, because there are many
+                self._report(value)
+            else:
+                self._say(letter, value)
+            if self._life.state is State.ENDED:
                 return
 
     def _said_in_steps(self, text: bytes) -> Iterator[None]:
@@ -226,8 +229,8 @@ class Conversation:
         if self._sinks is None:
             raise ProtocolError("it reported, but was given no report function")
         self._listener.on_report(value)
-        self._sinks.give(value)
-        self._check_in_flight()
+        if self._sinks.give(value):
+            self._check_in_flight()
 
     def _called(self, frame: Frame, args: Any, size: int) -> None:
         self._output -= size  # arguments are gone when their call is

@@ -33,17 +33,20 @@ class Sinks:
     def in_flight(self) -> int:
         return len(self._tasks)
 
-    def give(self, value: Any) -> None:
+    def give(self, value: Any) -> bool:
+        """Whether the sink has yet to finish with it."""
         try:
             given = self._sink(value)
         except BaseException as error:
             self._complaints.tell("the report sink raised", error)
             pass_on(self._loop, error)
-            return
-        if inspect.isawaitable(given):
-            task = spawn(self._loop, self._context, given)
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
+            return False
+        if given is None or not inspect.isawaitable(given):
+            return False
+        task = spawn(self._loop, self._context, given)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return True
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
