@@ -245,13 +245,16 @@ class WorkerPool:
             if self._closed:
                 worker.close()
                 return
-            self._zygotes.promote(zygote)
+            takes_over = self._zygotes.promote(zygote)
             taker = self._waiting.popleft() if self._waiting else None
             if taker is None:
                 self._keep_spare(worker)
-                return
-            self._given[taker] = worker
-        self._on_loop(taker, self._attach_forked, taker)
+            else:
+                self._given[taker] = worker
+            if takes_over:
+                self._refill()  # what the earlier one has yet to fork may come too late
+        if taker is not None:
+            self._on_loop(taker, self._attach_forked, taker)
 
     def _keep_spare(self, worker: Worker) -> None:
         """In place of an earlier zygote's. Or not, if there are enough, or it is such a one itself."""

@@ -90,14 +90,15 @@ class Zygotes:
         for _ in range(max(1, spares)):
             self._successor.request_worker(rehearsed=True)
 
-    def promote(self, zygote: ZygoteProcess) -> None:
-        """It has forked: if it is the successor, it takes over."""
+    def promote(self, zygote: ZygoteProcess) -> bool:
+        """It has forked: if it is the successor, it takes over. Whether it does."""
         if zygote is not self._successor:
-            return
+            return False
         self._successor, earlier, self._current = None, self._current, zygote
         if earlier is not None:
             self._earlier.add(earlier)
             earlier.retire()
+        return True
 
     # -- ending
 
