@@ -9,7 +9,7 @@ from .identity import HIGHEST, NOBODY
 from .libc import ffi, libc
 from .steps import Step
 
-_CAPBSET_READ, _CAPBSET_DROP, _CAP_AMBIENT, _CLEAR_ALL = 23, 24, 47, 4  # of prctl
+_CAPBSET_READ, _CAPBSET_DROP = 23, 24  # of prctl
 _VERSION_3 = 0x20080522  # two words of 32 bits for each set
 
 
@@ -33,7 +33,7 @@ def stay_who_it_is() -> tuple[Step, Step]:
 
 
 def only_capabilities(kept: Iterable[int] = ()) -> Step:
-    """Gives up all others, for good; none can be inherited by a program it starts."""
+    """Gives up all others, for good; a program that it starts inherits none, not even these."""
     bits = sum(1 << number for number in kept)
     words = [word for half in (bits & 0xFFFFFFFF, bits >> 32) for word in (half, half, 0)]
     header = ffi.new("uint32_t[2]", [_VERSION_3, 0])
@@ -41,15 +41,10 @@ def only_capabilities(kept: Iterable[int] = ()) -> Step:
     return Step("giving up capabilities", libc.capset, (header, data), 0, (header, data))
 
 
-def no_ambient_capabilities() -> Step:
-    return _prctl("giving up ambient capabilities", _CAP_AMBIENT, _CLEAR_ALL)
-
-
 def no_bounding_set() -> list[Step]:
     """No program that it starts can have capabilities, whoever owns it. Takes SETPCAP."""
     held = [n for n in range(HIGHEST) if libc.prctl(_CAPBSET_READ, n, 0, 0, 0) == 1]
-    return [_prctl(f"dropping capability {number}", _CAPBSET_DROP, number) for number in held]
-
-
-def _prctl(what: str, option: int, argument: int) -> Step:
-    return Step(what, libc.prctl, (option, argument, 0, 0, 0), 0)
+    return [
+        Step(f"dropping capability {number}", libc.prctl, (_CAPBSET_DROP, number, 0, 0, 0), 0)
+        for number in held
+    ]

@@ -120,7 +120,6 @@ class Lockdown:
             self._rehearsed += credentials.stay_who_it_is()
         if SETPCAP in own.capabilities:
             self._first += credentials.no_bounding_set()
-        self._first.append(credentials.no_ambient_capabilities())
         self._first.append(credentials.only_capabilities(kept))
         self._rest.append(credentials.only_capabilities())
         self._rehearsed.append(credentials.only_capabilities(kept))

@@ -20,8 +20,9 @@ def of_a_worker() -> dict[str, Any]:
 
         def look() -> None:
             (pid,) = engine.processes().workers
-            text = Path(f"/proc/{pid}/status").read_text()
-            seen.update((name, rest.split()) for name, _, rest in _fields(text))
+            seen.update(_fields_of(pid))
+            zygote = dict(_fields_of(engine.processes().zygote))
+            seen["zygote"] = [int(zygote[name][0], 16) for name in ("CapPrm", "CapBnd")]
             seen["oom"] = int(Path(f"/proc/{pid}/oom_score_adj").read_text())
             seen["limits"] = Path(f"/proc/{pid}/limits").read_text()
 
@@ -31,8 +32,9 @@ def of_a_worker() -> dict[str, Any]:
     return seen
 
 
-def _fields(text: str) -> list[tuple[str, str, str]]:
-    return [line.partition(":") for line in text.splitlines()]
+def _fields_of(pid: int | None) -> list[tuple[str, list[str]]]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return [(name, rest.split()) for name, _, rest in (line.partition(":") for line in lines)]
 
 
 def give_up(capabilities: list[int]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel.isolation.identity import KILL, NOBODY, SETUID, Identity
+from sandbox_kernel.isolation.identity import KILL, NOBODY, SETGID, SETUID, Identity
 from tests.bounds import identity
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
@@ -44,8 +44,14 @@ def test_a_worker_of_root_is_nobody(worker: dict[str, Any], which: str) -> None:
 
 
 @as_full_root
-def test_a_worker_of_root_is_in_no_group(worker: dict[str, Any]) -> None:
-    assert worker["Groups"] == []
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="takes setpriv")
+def test_a_worker_of_root_is_in_no_group() -> None:
+    assert elsewhere("setpriv", "--groups", "4,5")["Groups"] == []
+
+
+@as_full_root
+def test_the_zygote_keeps_what_it_takes_to_make_and_end_nobody(worker: dict[str, Any]) -> None:
+    assert worker["zygote"] == [1 << SETUID | 1 << SETGID | 1 << KILL, 0]
 
 
 @as_full_root
@@ -101,3 +107,10 @@ def test_a_worker_of_an_ordinary_user_is_that_user_without_its_capabilities() ->
     worker = elsewhere("setpriv", *user, *capability)
     assert (worker["Uid"], worker["CapInh"], worker["CapAmb"]) == (["12345"] * 4, NONE, NONE)
     assert (worker["CapEff"], worker["CapPrm"], worker["doctor"]) == (NONE, NONE, "the host's")
+
+
+@as_full_root
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="takes setpriv")
+def test_capabilities_go_also_where_they_outlast_a_change_of_user() -> None:
+    worker = elsewhere("setpriv", "--securebits", "+no_setuid_fixup")
+    assert (worker["Uid"], worker["CapEff"], worker["CapPrm"]) == ([str(NOBODY)] * 4, NONE, NONE)
