@@ -11,7 +11,9 @@ from contextlib import contextmanager
 
 from .quickjs import Context
 
-HEADROOM = 1 << 20  # how far the heap may exceed its limit, so that exceeding it can be detected
+# How far the heap may exceed its limit, so that exceeding it can be detected: also by the host, who does
+# not see what fits into memory that the zygote had left over, up to 2 MiB (a large page).
+HEADROOM = 4 << 20
 _FIRST_COLLECTION = 4 << 20
 
 
