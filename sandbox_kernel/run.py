@@ -117,7 +117,7 @@ def _parts(*, starts_zygote: bool) -> _Parts:
     loaded = "sandbox_kernel.engine.pool" in sys.modules
     spawned = _spawned() if starts_zygote and not loaded else None
     from .contract import CodeExecutionOptions
-    from .engine.pool import default_pool, warm_default_pool
+    from .engine.default import default_pool, warm_default_pool
     from .execution import start_code
     from .lending import lend
 

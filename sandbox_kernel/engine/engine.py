@@ -10,8 +10,9 @@ from traitlets.config import SingletonConfigurable
 
 from ..backend import ActiveRun, Lent, Listener
 from ..wire.order import Order
+from .default import default_pool
 from .doctor import examine
-from .pool import Processes, WorkerPool, default_pool
+from .pool import Processes, WorkerPool
 from .settings import Settings
 
 _DEFAULTS = Settings()

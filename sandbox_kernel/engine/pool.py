@@ -386,24 +386,6 @@ def _close_processes(zygotes: list[ZygoteProcess], spares: list[Worker]) -> None
 
 
 _pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
-_default: WorkerPool | None = None
-_default_lock = threading.Lock()
-
-
-def default_pool(*, replace_closed: bool = False) -> WorkerPool:
-    """The pool of everybody who names no engine; `Engine.instance()` has the same one."""
-    global _default
-    with _default_lock:
-        if _default is None or (replace_closed and _default.closed):
-            _default = WorkerPool()
-        return _default
-
-
-def warm_default_pool() -> WorkerPool:
-    """The default pool, with its processes started."""
-    pool = default_pool()
-    pool.warm_up()
-    return pool
 
 
 @atexit.register
@@ -413,8 +395,6 @@ def _close_all() -> None:
 
 
 def _forget_all() -> None:
-    global _default_lock
-    _default_lock = threading.Lock()
     for pool in list(_pools):
         pool.forget()
 
