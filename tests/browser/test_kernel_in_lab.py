@@ -32,6 +32,9 @@ def lab(browser: Browser, lab_server: LabServer) -> Iterator[Notebook]:
     context.close()
 
 
+_MIMETYPE = "jupyterapp.shell.currentWidget?.content?.codeMimetype"
+
+
 def editor(lab: Notebook, index: int) -> Locator:
     return lab.cell(index).locator(".cm-content")
 
@@ -61,6 +64,8 @@ def test_a_new_notebook_has_this_kernel_and_its_language(lab: Notebook) -> None:
 
 
 def test_typed_typescript_is_highlighted_and_runs(lab: Notebook) -> None:
+    # Not before the page knows the language: it makes the editor anew then, and keys would be lost.
+    lab.page.wait_for_function(f"() => {_MIMETYPE} === 'application/typescript'")
     cell = editor(lab, 0)
     cell.click()
     lab.page.keyboard.type("const greet = (who: string): string => `hi ${who}`")
@@ -73,8 +78,6 @@ def test_typed_typescript_is_highlighted_and_runs(lab: Notebook) -> None:
     plain = lab.cell(0).locator(".cm-line").first
     color = "el => getComputedStyle(el).color"
     assert keyword.evaluate(color) != plain.evaluate(color)
-    mode = lab.page.evaluate("() => jupyterapp.shell.currentWidget.content.codeMimetype")
-    assert mode == "application/typescript"
 
 
 def test_output_tables_and_results_show(lab: Notebook) -> None:
