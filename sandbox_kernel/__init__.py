@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .contract import CodeExecutionLog as CodeExecutionLog
     from .contract import CodeExecutionOptions as CodeExecutionOptions
     from .contract import CodeExecutionResult as CodeExecutionResult
+    from .contract import RunFailed as RunFailed
     from .engine import Engine as Engine
     from .errors import EngineClosedError as EngineClosedError
     from .errors import EngineError as EngineError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .errors import SandboxError as SandboxError
     from .errors import SerializationError as SerializationError
     from .execution import CodeExecution as CodeExecution
+    from .run import evaluate as evaluate
     from .run import run_code as run_code
     from .values import ArrayBuffer as ArrayBuffer
     from .values import BigInt as BigInt
@@ -41,6 +43,7 @@ _HOME = {
     "CodeExecutionLog": "contract",
     "CodeExecutionOptions": "contract",
     "CodeExecutionResult": "contract",
+    "RunFailed": "contract",
     "Engine": "engine",
     "EngineClosedError": "errors",
     "EngineError": "errors",
@@ -50,6 +53,7 @@ _HOME = {
     "SandboxError": "errors",
     "SerializationError": "errors",
     "CodeExecution": "execution",
+    "evaluate": "run",
     "run_code": "run",
     "ArrayBuffer": "values",
     "BigInt": "values",

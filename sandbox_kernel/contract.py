@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .brief import brief
-from .errors import OptionError
+from .budget import capped
+from .errors import OptionError, SandboxError
 from .jsonable import JSONSpeller, to_jsonable
 from .specifiers import CONTROL, MOST_BYTES, is_bare, shortened, size_of
 from .spelling import nearest
@@ -20,6 +21,7 @@ LogLevel = Literal["log", "info", "warn", "error", "debug"]
 STATUSES: tuple[Status, ...] = ("success", "error", "memory", "terminated", "link_error")
 LOG_LEVELS: tuple[LogLevel, ...] = ("log", "info", "warn", "error", "debug")
 DEFAULT_FILENAME = "<runCode>"
+_MAX_MESSAGE = 2_000  # characters that an exception says of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,12 @@ class CodeExecutionResult:
     def __repr__(self) -> str:
         return brief(self)
 
+    def unwrap(self) -> Any:
+        """The value of a run that succeeded; raises `RunFailed` for any other."""
+        if self.status != "success":
+            raise RunFailed(self)
+        return self.result
+
     def to_json(self) -> dict[str, Any]:
         """The contract's camelCase shape, ready for `json.dumps`."""
         speller = JSONSpeller()
@@ -94,6 +102,21 @@ class CodeExecutionResult:
         if self.memory_used_bytes is not None:
             shape["memoryUsedBytes"] = self.memory_used_bytes
         return shape
+
+
+class RunFailed(SandboxError):
+    """A run did not succeed; `.result` is its `CodeExecutionResult`."""
+
+    def __init__(self, result: CodeExecutionResult) -> None:
+        super().__init__(result)
+        self.result = result
+
+    def __str__(self) -> str:
+        error = self.result.error
+        if error is None:
+            return self.result.status
+        place = f" ({error.filename}:{error.line}:{error.column})" if error.line else ""
+        return capped(f"{self.result.status}: {error}{place}", _MAX_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True)

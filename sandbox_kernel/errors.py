@@ -1,8 +1,9 @@
-"""Every exception of this package, in one tree.
+"""Every exception of this package, in one tree. `RunFailed` is in contract.py, beside its result.
 
 SandboxError
 ├── OptionError (TypeError, ValueError)   an option is wrong; raised before anything runs
 ├── SerializationError (TypeError)        a value cannot cross; `.path` says where it is
+├── RunFailed                             a run did not succeed; raised by `result.unwrap()`
 ├── RunEndedError                         a guest function was called after its run ended
 ├── EngineError                           the engine could not provide a worker
 │   ├── IsolationError                    this machine cannot isolate workers as required

@@ -21,7 +21,7 @@ def lend(
     source: str,
     options: CodeExecutionOptions,
     *,
-    interactive: bool = False,
+    lenient: bool = False,
     demand_export: bool = True,
 ) -> tuple[Order, Lent]:
     """The order and what it is lent. Raises SerializationError for a value that cannot cross."""
@@ -38,7 +38,7 @@ def lend(
         builtins=tuple(name for name in builtins if name not in options.globals),
         fn=options.execute.fn,
         memory_limit=options.memory_limit_bytes or 0,
-        interactive=interactive,
+        lenient=lenient,
         demand_export=demand_export,
         values=values,
         seed=os.urandom(8),

@@ -1,4 +1,4 @@
-"""`run_code`, and `run_cell` for interactive use."""
+"""`run_code`, `evaluate`, and `run_cell` for notebooks."""
 
 from __future__ import annotations
 
@@ -57,20 +57,53 @@ def run_code(
         report: Called with every value passed to `report`, a global that exists only if this is given.
         engine: Where to run; the default engine if not given.
     """
-    given = {
-        "execute": execute,
-        "imports": imports,
-        "modules": modules,
-        "globals": globals,
-        "language": language,
-        "memory_limit_bytes": memory_limit_bytes,
-        "filename": filename,
-        "report": report,
-    }
-    named = {name: value for name, value in given.items() if value is not None}
-    parts = _parts(starts_zygote=engine is None)
-    order, lent = parts.lend(_checked_source(source), parts.options_of(options, **named, **unknown))
-    return parts.start_code(engine or parts.warm_pool(), order, lent)
+    named = _given(
+        execute=execute,
+        imports=imports,
+        modules=modules,
+        globals=globals,
+        language=language,
+        memory_limit_bytes=memory_limit_bytes,
+        filename=filename,
+        report=report,
+        **unknown,
+    )
+    return _start(source, options, named, engine)
+
+
+def evaluate(
+    source: str,
+    options: CodeExecutionOptions | Mapping[str, Any] | None = None,
+    *,
+    execute: Execute | Mapping[str, Any] | None = None,
+    imports: Mapping[str, Mapping[str, Any]] | None = None,
+    modules: Mapping[str, str] | None = None,
+    globals: Mapping[str, Any] | None = None,
+    language: Language | None = None,
+    memory_limit_bytes: int | None = None,
+    filename: str | None = None,
+    report: Callable[[Any], Any] | None = None,
+    engine: Backend | None = None,
+    **unknown: Never,
+) -> CodeExecution:
+    """`run_code` with a notebook's rules, for source whose author was not told to export a result.
+
+    Without a default export the value of the last expression is the result, or `undefined` if the
+    source does not end in one. If `execute` names another export, it has to exist. The arguments
+    are those of `run_code`.
+    """
+    named = _given(
+        execute=execute,
+        imports=imports,
+        modules=modules,
+        globals=globals,
+        language=language,
+        memory_limit_bytes=memory_limit_bytes,
+        filename=filename,
+        report=report,
+        **unknown,
+    )
+    return _start(source, options, named, engine, demand_export=False)
 
 
 def run_cell(
@@ -88,10 +121,29 @@ def run_cell(
     source does not end in one; with `demand_export` a missing export is an error instead. A result
     that cannot cross is described instead of refused.
     """
+    return _start(
+        source, options, named, engine, lenient=True, demand_export=demand_export, on_log=on_log
+    )
+
+
+def _given(**named: Any) -> dict[str, Any]:
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _start(
+    source: str,
+    options: CodeExecutionOptions | Mapping[str, Any] | None,
+    named: Mapping[str, Any],
+    engine: Backend | None,
+    *,
+    lenient: bool = False,
+    demand_export: bool = True,
+    on_log: Callable[[CodeExecutionLog], None] | None = None,
+) -> CodeExecution:
     parts = _parts(starts_zygote=engine is None)
     checked = parts.options_of(options, **named)
     order, lent = parts.lend(
-        _checked_source(source), checked, interactive=True, demand_export=demand_export
+        _checked_source(source), checked, lenient=lenient, demand_export=demand_export
     )
     return parts.start_code(engine or parts.warm_pool(), order, lent, on_log)
 

@@ -168,7 +168,7 @@ class Conversation:
         """Who lends functions and promises that are in a value, and whether Sets keep order."""
         if kind == messages.LOG:
             return None, True
-        return self._guests, kind == messages.FINISHED and self._order.interactive
+        return self._guests, kind == messages.FINISHED and self._order.lenient
 
     def _charge(self, size: int) -> None:
         """Before anything of that size is made."""

@@ -67,7 +67,7 @@ class Realm:
             self._fail(self._describer.failure(thrown.value))
 
     def _finish(self, value: Value, order: Order) -> None:
-        text, views = self._port.encode(value, lenient=order.interactive)
+        text, views = self._port.encode(value, lenient=order.lenient)
         self._send_output()
         if self._heap.is_over():
             raise out_of_memory()
@@ -98,7 +98,7 @@ class Realm:
         promise = js.call(self._entry.execute, js.namespace(module), name, args, calls)
         if js.is_promise(promise):
             return self._await(promise)
-        if order.interactive and not order.demand_export:
+        if order.wants_last_expression:
             return UNDEFINED
         raise Failure("link_error", "LinkError", f"the module has no export '{order.fn}'")
 

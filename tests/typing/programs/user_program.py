@@ -15,7 +15,9 @@ from sandbox_kernel import (
     Engine,
     EngineError,
     OptionError,
+    RunFailed,
     SandboxError,
+    evaluate,
     one_way,
     run_code,
     undefined,
@@ -100,6 +102,16 @@ def described(result: CodeExecutionResult) -> float:
     return result.duration_ms
 
 
+def evaluated(rows: list[dict[str, float]]) -> object:
+    run = evaluate("rows.length", globals={"rows": rows}, language="javascript")
+    assert_type(run, CodeExecution)
+    try:
+        return run.wait().unwrap()
+    except RunFailed as failed:
+        assert_type(failed.result, CodeExecutionResult)
+        return failed.result.status
+
+
 def on_an_engine_of_its_own() -> int:
     with Engine(concurrency=2, default_memory_limit_bytes=2**24) as engine:
         run = with_a_mapping({"language": "javascript"}, engine)
@@ -119,4 +131,10 @@ def careful(source: str) -> str | None:
 
 
 if __name__ == "__main__":
-    print(waited(), asyncio.run(awaited()).status, on_an_engine_of_its_own(), careful("1"))
+    print(
+        evaluated([{"x": 1.5}]),
+        waited(),
+        asyncio.run(awaited()).status,
+        on_an_engine_of_its_own(),
+        careful("1"),
+    )
