@@ -9,3 +9,11 @@ def spell_size(size: int) -> str:
         if size and size % unit == 0:
             return f"{size // unit} {name}"
     return f"{size} bytes"
+
+
+def about_size(size: int) -> str:
+    """1300000 is `1.2 MiB`; for lists that people read."""
+    for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} byte{'' if size == 1 else 's'}"

@@ -19,6 +19,7 @@ from ..notebook.options.help import complete_options, options_help
 from ..notebook.show.output import show
 from .bridge import signature_of
 from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
+from .commands import RESETS
 from .completeness import is_complete
 from .notebook_state import NotebookState
 
@@ -28,9 +29,9 @@ _CHAIN = re.compile(r"[\w$]+(?:\s*\??\.\s*[\w$]+)*\Z")
 class Assistant:
     """Answers from the notebook's state and the cell's text, without running any of the cell."""
 
-    def __init__(self, state: NotebookState) -> None:
+    def __init__(self, state: NotebookState, intrinsics: Intrinsics) -> None:
         self._state = state
-        self._intrinsics = Intrinsics()
+        self._intrinsics = intrinsics
 
     def is_complete(self, code: str) -> dict[str, Any]:
         return is_complete(code)
@@ -63,7 +64,7 @@ class Assistant:
             return at + start, matches
         if word == "%reset":
             typed = rest.rsplit(" ", 1)[-1]
-            return at + len(rest) - len(typed), ["defaults", "bridges", "modules"]
+            return at + len(rest) - len(typed), list(RESETS)
         if word == "%%bridge":
             return at, list(self._state.bridges)
         return at, list(self._state.modules) if word == "%%module" else []
@@ -78,6 +79,8 @@ class Assistant:
                 return list(bridges)
             case "global":
                 return [*bridges, *dotted] if "=" in typed else list(bridges)
+            case "keep":
+                return list(self._state.kept)
             case "module":
                 return [] if "=" in typed else list(self._state.modules)
             case _:
@@ -90,10 +93,11 @@ class Assistant:
             cell = parse_cell(code)
             magic = cell.cell_magic
             line = magic.line if magic is not None and magic.name == "runcode" else ""
-            given = state.run_options(state.effective(parse_options(line, "kernel")))
+            given = state.run_options(state.effective(parse_options(line, "kernel")), "")
         except SandboxError:
-            given = state.run_options(CellOptions())
-        return Scope(given["imports"], given["modules"], given["globals"])
+            given = state.run_options(CellOptions(), "")
+        names = {**state.kept.values(), **given["globals"]}
+        return Scope(given["imports"], given["modules"], names)
 
     # ---- inspection ----
 

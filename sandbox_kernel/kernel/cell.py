@@ -20,7 +20,8 @@ LINE_MAGICS = {
     "defaults": "%defaults OPTIONS: options for every later cell; without any, show them",
     "bridges": "%bridges: the bridges and their exports",
     "modules": "%modules: the modules",
-    "reset": "%reset [defaults|bridges|modules]: forget these, or everything",
+    "kept": "%kept: the results that --keep has kept",
+    "reset": "%reset [defaults|bridges|modules|kept]: forget these, or everything",
     "doctor": "%doctor: versions, isolation, limits, and a self-test that tries to break out",
     "help": "%help: this page",
 }

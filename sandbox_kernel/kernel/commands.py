@@ -13,18 +13,19 @@ from ..spelling import suggestion
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic
 from .notebook_state import NotebookState
 
-_RESETS = ("defaults", "bridges", "modules")
+RESETS = ("defaults", "bridges", "modules", "kept")
 
 
 def check(magic: Magic) -> None:
     """Raises if a magic cannot accept its line; called before any magic of the cell runs."""
     if magic.name == "defaults":
-        parse_options(magic.line, "kernel")
+        if parse_options(magic.line, "kernel").keep is not None:
+            raise OptionError("--keep is for one cell: %%runcode --keep NAME", "keep")
     elif magic.name == "reset":
         for word in magic.line.split():
-            if word not in _RESETS:
+            if word not in RESETS:
                 raise OptionError(
-                    f"%reset cannot forget {word!r}; {suggestion(word, _RESETS)}", word
+                    f"%reset cannot forget {word!r}; {suggestion(word, RESETS)}", word
                 )
     elif magic.line and magic.name != "help":
         raise OptionError(f"%{magic.name} takes no arguments, but got {magic.line!r}", magic.name)
@@ -82,6 +83,12 @@ def _modules(_line: str, state: NotebookState) -> str:
     return "\n".join(describe_module(path, source) for path, source in state.modules.items())
 
 
+def _kept(_line: str, state: NotebookState) -> str:
+    if not state.kept:
+        return "nothing is kept; %%runcode --keep NAME keeps a cell's result"
+    return state.kept.summary()
+
+
 def describe_module(path: str, source: str) -> str:
     """`./lib.ts: 12 lines`."""
     count = len(source.strip().splitlines())
@@ -89,7 +96,7 @@ def describe_module(path: str, source: str) -> str:
 
 
 def _reset(line: str, state: NotebookState) -> str:
-    targets = line.split() or list(_RESETS)
+    targets = line.split() or list(RESETS)
     if not line:
         forget_views()
     if "defaults" in targets:
@@ -98,6 +105,8 @@ def _reset(line: str, state: NotebookState) -> str:
         state.bridges.clear()
     if "modules" in targets:
         state.modules.clear()
+    if "kept" in targets:
+        state.kept.clear()
     return f"forgotten: {', '.join(targets)}"
 
 
@@ -140,6 +149,7 @@ _COMMANDS: dict[str, Callable[[str, NotebookState], str]] = {
     "defaults": _defaults,
     "bridges": _bridges,
     "modules": _modules,
+    "kept": _kept,
     "reset": _reset,
     "doctor": _doctor,
     "help": _help,

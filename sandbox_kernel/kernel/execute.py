@@ -10,6 +10,7 @@ from ..budget import more
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
 from ..exports import check_crossing
+from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.options.grammar import CellOptions, parse_options
@@ -40,9 +41,10 @@ class CellFailed(Exception):
 class Executor:
     """Executes the cells of a notebook, one after the other."""
 
-    def __init__(self, state: NotebookState, guard: Guard) -> None:
+    def __init__(self, state: NotebookState, guard: Guard, intrinsics: Intrinsics) -> None:
         self._state = state
         self._guard = guard
+        self._intrinsics = intrinsics
 
     async def execute(self, text: str, running: RunningCell, number: int) -> None:
         """Raises `CellFailed` or `SandboxError`; if it returns, all output has been handed over."""
@@ -93,10 +95,13 @@ class Executor:
         self, source: str, options: CellOptions, running: RunningCell, number: int
     ) -> None:
         effective = self._state.effective(options)
+        given = self._state.run_options(effective, source)
+        if options.keep is not None:
+            await self._check_keep(options.keep)
         cell = CellRun(
             source,
             effective,
-            self._state.run_options(effective),
+            given,
             number=number,
             face="kernel",
             guard=self._guard,
@@ -109,6 +114,12 @@ class Executor:
         if traceback is not None:
             raise CellFailed(traceback)
         await _show_result(result.result, running, number)
+        if options.keep is not None:
+            self._state.kept.keep(options.keep, result.result)
+
+    async def _check_keep(self, name: str) -> None:
+        built_in = {*await self._intrinsics.all(), "console", "report"}
+        self._state.kept.check(name, self._state.defaults.globals, built_in)
 
 
 def _check_crossing(name: str, exports: Mapping[str, Any]) -> None:

@@ -23,6 +23,7 @@ from ipykernel.kernelbase import Kernel
 
 from .. import __version__
 from ..errors import SandboxError
+from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.interrupts import Guard
 from ..notebook.show.clean import clean
 from ..notebook.show.traceback import Traceback, refusal_of
@@ -69,7 +70,8 @@ class SandboxKernel(Kernel):
         self.state = NotebookState()
         self.history = History()
         self.guard = Guard(self.interrupt)
-        self.executor = Executor(self.state, self.guard)
+        self.intrinsics = Intrinsics()
+        self.executor = Executor(self.state, self.guard, self.intrinsics)
         self._cells: list[RunningCell] = []
         self._open_comms()
         sys.stdout = CellStream("stdout", sys.__stdout__ or sys.stdout, self._latest_console)
@@ -166,7 +168,7 @@ class SandboxKernel(Kernel):
         """Loaded on first use, so that the kernel starts faster."""
         from .assist import Assistant
 
-        return Assistant(self.state)
+        return Assistant(self.state, self.intrinsics)
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         completion = await self.assistant.complete(code, cursor_pos)

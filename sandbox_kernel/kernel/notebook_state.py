@@ -1,4 +1,4 @@
-"""What a notebook keeps between its cells: bridges, modules and default options."""
+"""What a notebook keeps between its cells: bridges, modules, kept values and default options."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..notebook.options.grammar import CellOptions, Source
 from ..spelling import suggestion
 from ..values import MAX_SAFE_INTEGER
 from .bridge import Bridge
+from .kept import KeptValues
 
 
 @dataclass(slots=True)
@@ -21,13 +22,14 @@ class NotebookState:
 
     bridges: dict[str, Bridge] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
+    kept: KeptValues = field(default_factory=KeptValues)
     defaults: CellOptions = field(default_factory=CellOptions)
 
     def effective(self, options: CellOptions) -> CellOptions:
         """A cell's own options, with the defaults for those it does not give."""
         return options.over(self.defaults)
 
-    def run_options(self, effective: CellOptions) -> dict[str, Any]:
+    def run_options(self, effective: CellOptions, source: str) -> dict[str, Any]:
         """The options of `run_cell`: what the effective options name, and what every cell sees."""
         given = effective.run_options(self.resolve)
         given["imports"] = {
@@ -35,6 +37,8 @@ class NotebookState:
             **given["imports"],
         }
         given["modules"] = {**self.modules, **given["modules"]}
+        kept = self.kept.mentioned_in([source, *given["modules"].values()])
+        given["globals"] = {**kept, **given["globals"]}
         return given
 
     def resolve(self, source: Source) -> Any:

@@ -45,6 +45,8 @@ OPTIONS = (
     Option("deadline", "TIME", "terminate the run after 2s, 500ms or 1m; a bare number is seconds",
            choices=("500ms", "2s", "30s")),
     Option("no-widget", None, "show no live view, even if the run reports"),
+    Option("keep", "NAME", "keep the result; later cells have it as the global NAME",
+           face="kernel"),
     Option("into", "NAME", "keep the CodeExecutionResult in this variable", face="magic"),
     Option("background", None, "return at once; --into names the live handle", face="magic"),
     Option("raw", None, "display nothing", face="magic"),
@@ -86,6 +88,7 @@ class CellOptions:
     filename: str | None = None
     deadline: Deadline | None = None
     no_widget: bool | None = None
+    keep: str | None = None
     into: str | None = None
     background: bool | None = None
     raw: bool | None = None
@@ -160,6 +163,10 @@ def find_option(name: str, face: Face) -> Option:
     known = {option.name: option for option in known_options(face)}
     if name in known:
         return known[name]
+    if name == "keep":
+        raise OptionError(
+            "--keep is for the sandbox kernel; here, --into NAME keeps the result", name
+        )
     if any(option.name == name for option in OPTIONS):
         raise OptionError(f"--{name} is for the IPython magic %%runcode, not for this kernel", name)
     raise OptionError(f"unknown option --{name}; {suggestion(name, known, '--')}", name)
@@ -255,6 +262,7 @@ _READERS: dict[str, Callable[[CellOptions, str], CellOptions]] = {
     "filename": _read_text("filename"),
     "deadline": _read_deadline,
     "no-widget": _read_flag("no_widget"),
+    "keep": _read_text("keep"),
     "into": _read_into,
     "background": _read_flag("background"),
     "raw": _read_flag("raw"),

@@ -224,7 +224,7 @@ def test_a_source_that_means_nothing_says_why(
 def test_a_cell_gets_bridges_modules_defaults_and_its_own(state: NotebookState) -> None:
     state.defaults = parse_options("--global a=1 --memory 1MiB", "kernel")
     options = state.effective(parse_options("--global b=2 --import x={}", "kernel"))
-    given = state.run_options(options)
+    given = state.run_options(options, "a + b")
     assert set(given["imports"]) == {"fs", "x"}
     assert given["globals"] == {"a": 1, "b": 2}
     assert given["modules"] == {"./kept.ts": "export {}"}
