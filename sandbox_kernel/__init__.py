@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .errors import SandboxError as SandboxError
     from .errors import SerializationError as SerializationError
     from .execution import CodeExecution as CodeExecution
+    from .npm import modules_from as modules_from
     from .run import evaluate as evaluate
     from .run import run_code as run_code
     from .values import ArrayBuffer as ArrayBuffer
@@ -53,6 +54,7 @@ _HOME = {
     "SandboxError": "errors",
     "SerializationError": "errors",
     "CodeExecution": "execution",
+    "modules_from": "npm",
     "evaluate": "run",
     "run_code": "run",
     "ArrayBuffer": "values",

@@ -26,6 +26,8 @@ MAY_KNOW: dict[str, set[str]] = {
     "values": {"brief"},
     "specifiers": set(),
     "sizes": set(),
+    "folders": set(),
+    "npm": {"errors", "folders"},
     "spelling": set(),
     "jsonable": {"budget", "values"},
     "contract": DATA,
@@ -52,7 +54,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "mcp": RUNS | LENT | {"tools", "service"},
     "notebook": RUNS | LENT | {"tools", "agents", "mcp", "cluster"},
     "kernel": RUNS | LENT | {"tools", "agents", "mcp", "cluster", "notebook", "selftest"},
-    "cli": RUNS | LENT | (TOP - {"cli"}) | {"selftest"},
+    "cli": RUNS | LENT | (TOP - {"cli"}) | {"selftest", "folders", "npm"},
 }
 # The families of notebook/, by the same rule.
 NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
