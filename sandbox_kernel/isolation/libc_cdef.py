@@ -14,6 +14,7 @@ struct sock_filter { uint16_t code; uint8_t jt; uint8_t jf; uint32_t k; };
 struct sock_fprog { unsigned short len; struct sock_filter *filter; };
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 int capset(void *header, const void *data);
+long syscall(long number, ...);
 void tzset(void);
 int madvise(void *, size_t, int);
 size_t strlen(const char *);
