@@ -42,6 +42,10 @@ class Heap:
             self.was_over = True
         return self.was_over
 
+    def note_exhaustion(self) -> None:
+        """What the host sent had no room. Its remains may be gone before anybody measures."""
+        self.was_over = True
+
     def kilobytes(self) -> int:
         return self._size() // 1024 if self._size is not None else 0
 

@@ -26,7 +26,7 @@ class Lending:
         self._no_args = js.array(())
         self.imports: dict[str, list[Value]] = {}
 
-    def install(self, order: Order, buffers: Value) -> Value:
+    def install(self, order: Order, values: Value, buffers: Value) -> Value:
         """Decodes what was lent, defines the globals, and returns the arguments."""
         js = self._js
         if not order.values:
@@ -34,7 +34,7 @@ class Lending:
             if usual:
                 self._bind(*usual)
             return self._no_args
-        lent = js.call(self._entry.decode, js.string(order.values.encode()), buffers)
+        lent = js.call(self._entry.decode, values, buffers)
         imports, bindings, args = (js.element(lent, index) for index in range(3))
         self.imports = {
             specifier: self._elements(js.element(imports, at), len(names))

@@ -13,6 +13,7 @@ from ..wire import messages
 from ..wire.frame import Frame
 from .channel import GATHER_SECONDS, Channel
 from .entry import Entry, compile_bootstrap
+from .heap import Heap
 from .quickjs import REJECTED, UNDEFINED, Compiler, Context, GuestThrew, Value
 from .rejections import Rejections
 
@@ -25,9 +26,15 @@ class Port:
     """Made in the zygote. Runs the bootstrap; `entry` has the functions that it returned."""
 
     def __init__(
-        self, js: Context, compiler: Compiler, channel: Channel, rejections: Rejections
+        self,
+        js: Context,
+        compiler: Compiler,
+        channel: Channel,
+        rejections: Rejections,
+        heap: Heap,
     ) -> None:
         self._js = js
+        self._heap = heap
         self._channel = channel
         self._rejections = rejections
         self._flush_at = 0.0
@@ -56,6 +63,7 @@ class Port:
             "buffers": self._native_buffers,
             "watch": self._native_watch,
             "release": self._native_release,
+            "exhausted": self._native_exhausted,
         }
 
     def _native_flush(self, args: list[Value]) -> Value:
@@ -92,6 +100,10 @@ class Port:
 
     def _native_release(self, args: list[Value]) -> Value:
         self._channel.post(messages.RELEASED, 0, 0, self._js.bytes_of(args[0]))
+        return UNDEFINED
+
+    def _native_exhausted(self, args: list[Value]) -> Value:
+        self._heap.note_exhaustion()
         return UNDEFINED
 
     # -- reports and logs
@@ -165,19 +177,31 @@ class Port:
         if frame.attachments:
             self._reply_buffers = self.buffers(frame)
             letter = b"b"
-        return self._js.string(letter + bytes(frame.text))
+        return self.string(letter + bytes(frame.text))
+
+    def string(self, text: bytes) -> Value:
+        """Copies a text of the host into the realm."""
+        try:
+            return self._js.string(text)
+        except GuestThrew:  # nothing but want of memory makes the engine refuse
+            self._heap.note_exhaustion()
+            raise
 
     def buffers(self, frame: Frame) -> Value:
         """Copies the attachments of a message into the realm."""
         if not frame.attachments:
             return UNDEFINED
         js = self._js
-        return js.array([js.array_buffer(item) for item in frame.attachments])
+        try:
+            return js.array([js.array_buffer(item) for item in frame.attachments])
+        except GuestThrew:
+            self._heap.note_exhaustion()
+            raise
 
     def serve(self, frame: Frame) -> None:
         """Handles a message that arrives while the guest waits."""
         js, entry = self._js, self.entry
-        text, buffers = js.string(bytes(frame.text)), self.buffers(frame)
+        text, buffers = self.string(bytes(frame.text)), self.buffers(frame)
         if frame.kind == messages.CALL_GUEST:
             promise = js.call(entry.call_guest, js.number(frame.b), text, buffers)
             self._watch(frame.a, promise, messages.GUEST_RETURN)

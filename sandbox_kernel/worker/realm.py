@@ -32,7 +32,7 @@ class Realm:
         self._js = js = Context()
         self._heap = Heap(js)
         self._rejections = Rejections(js)
-        self._port = Port(js, compiler, channel, self._rejections)
+        self._port = Port(js, compiler, channel, self._rejections, self._heap)
         self._entry = entry = self._port.entry
         sources = Sources()
         self._describer = Describer(js, entry, self._heap, sources)
@@ -84,7 +84,8 @@ class Realm:
 
     def _evaluate(self, order: Order, frame: Frame) -> Value:
         js, linker = self._js, self._linker
-        args = self._lending.install(order, self._port.buffers(frame))
+        lent = self._port.string(order.values.encode()) if order.values else UNDEFINED
+        args = self._lending.install(order, lent, self._port.buffers(frame))
         linker.begin(order)
         prepared = linker.prepare(
             order.source, order.filename, last_expression=order.wants_last_expression

@@ -4,7 +4,22 @@ function decode(text, buffers) {
   return decodeFrom(text, 0, buffers);
 }
 
+// A guest could catch the error and go on; the worker is told, which ends the run.
 function decodeFrom(text, start, buffers) {
+  try {
+    return decodeForm(text, start, buffers);
+  } catch (error) {
+    if (isExhaustion(error)) native.exhausted();
+    throw error;
+  }
+}
+
+// Decoding runs no guest code, so this is the engine's own error, or null if it had no room for one.
+function isExhaustion(error) {
+  return error === null || protoOf(error) === InternalErrorPrototype;
+}
+
+function decodeForm(text, start, buffers) {
   const body = apply(stringSlice, text, [start + 1]);
   if (text[start] === 'P') return parse(body);
   const table = parse(body);
