@@ -13,6 +13,7 @@ interface Native {
   buffers(): ArrayBuffer[];
   watch(ident: number, promise: unknown): void;
   release(idents: string): void;
+  exhausted(): void;
 }
 
 // Of the engine, and removed from the realm by harden.js.
