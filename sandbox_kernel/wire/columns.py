@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -245,6 +245,18 @@ def _parts(make: type[Any], items: Iterable[Any], sizes: list[int], total: int) 
         raise ValueError("the sizes do not add up to the number of items")
     rest = iter(items)
     made: list[Any] = []
+    for some in in_batches(sizes):
+        if sum(some) <= BATCH * 2:
+            made += [make(islice(rest, size)) for size in some]
+            yield
+        else:
+            yield from _large_parts(make, rest, some, made)
+    return made
+
+
+def _large_parts(
+    make: type[Any], rest: Iterator[Any], sizes: Sequence[int], made: list[Any]
+) -> Steps:
     work = 0
     for size in sizes:
         made.append(make(islice(rest, min(size, BATCH))))
@@ -255,7 +267,6 @@ def _parts(make: type[Any], items: Iterable[Any], sizes: list[int], total: int) 
         if work > BATCH:
             work = 0
             yield
-    return made
 
 
 _EXTEND: dict[type[Any], Callable[[Any, Iterable[Any]], None]] = {

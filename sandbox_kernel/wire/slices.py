@@ -1,10 +1,9 @@
 """JSON read in slices, so that a long text never holds up the host's loop.
 
-`json.loads` is one call of C that lets nobody else run until it has read everything. Here a long
-text is read a window at a time. What begins and ends within a window is left to `json.loads`; what
-is longer than one (a list, an object, a string) is entered. Most long texts are lists of things
-alike, and for those a window is cut where one thing ends, which `json.loads` then confirms: values
-separated by commas, and nothing else, is what it accepts between brackets.
+Python's JSON scanner is one call of C that lets nobody else run until it has read everything. Here a
+long text is read a window at a time. A list or object that does not end soon is entered, and a few of
+its values are read one by one. The rest are most likely like them: so a window is cut where another
+such value ends, and the scanner confirms that by reading it as a whole container.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from .weight import is_wide, weight_of_text
 
 BATCH = 4000  # values that are made between two pauses
 WINDOW = 1 << 16  # bytes; even of the densest text read in a few milliseconds
-_DEEPEST = 500  # lists and objects that are longer than a window, within each other
+_GLANCE = 1 << 12  # bytes; a value that does not end within them is entered
+_FEW = 8  # values that are read one by one before a window full of them is tried
+_DEEPEST = 1000  # containers that are entered, within each other
 
 Steps = Generator[None, None, Any]  # pauses after each slice; returns the value
 Charge = Callable[[int], None]  # told what each slice will weigh before it is kept; may raise
@@ -26,8 +27,8 @@ Charge = Callable[[int], None]  # told what each slice will weigh before it is k
 _value_at = json.JSONDecoder().raw_decode
 # The characters of a string and whole escapes, up to its end or that of the window.
 _TEXT = re.compile(rb'[^"\\]*+(?:\\(?:[^u]|u[0-9a-fA-F]{4})[^"\\]*+)*+')
-# How one thing ends and the next begins in a list of things alike, by how the first begins.
-_SEAMS = {b"{": b"},{", b"[": b"],[", b'"': b'","'}
+# How one value ends and the next begins, in a list of values of one kind.
+_SEAMS: dict[type, bytes] = {dict: b"},{", list: b"],[", str: b'","'}
 _KEY_SEAMS = (b'},"', b'],"', b'","', b',"')
 
 
@@ -69,10 +70,6 @@ class _Reader:
     def value(self) -> Steps:
         if len(self._data) - self.at <= WINDOW:
             return self._small_rest()
-        found, value = self._one_in_window()
-        yield
-        if found:
-            return value
         return (yield from self._long_value())
 
     def _small_rest(self) -> Any:
@@ -104,7 +101,7 @@ class _Reader:
                 inside.pop()
         return root
 
-    # -- containers that are longer than a window
+    # -- containers that are entered
 
     def _enter(self, first: bytes) -> list[Any] | dict[str, Any]:
         if first not in (b"[", b"{"):
@@ -122,29 +119,38 @@ class _Reader:
 
     def _fill_list(self, target: list[Any]) -> Steps:
         """Until its end, which gives None, or a container in it that is to be filled first."""
+        few = _FEW
         while True:
-            some = self._list_slice() or self._values_in_window(_value_at)
+            some = self._single_values(_value_at, few)
             target.extend(some)
-            yield
             if not some:
                 child = yield from self._long_item(target.append)
                 if child is not None:
                     return child
             if self._leave(b"]"):
                 return None
+            yield
+            if len(some) == few:
+                more = self._list_slice(some)
+                target.extend(more)
+                few = _FEW if more else min(4 * few, BATCH)
+                if more and self._leave(b"]"):
+                    return None
+                yield
 
-    def _list_slice(self) -> list[Any] | None:
-        """As many values as a window has, if they look alike."""
+    def _list_slice(self, like: list[Any]) -> list[Any]:
+        """As many values as a window has, if they are of the same kind or short; or none."""
         window = self._window()
-        seam = window.rfind(_SEAMS.get(window[:1], b","))
+        kinds = set[type](map(type, like))
+        seam = window.rfind(_SEAMS.get(kinds.pop(), b",") if len(kinds) == 1 else b",")
         some = None if seam < 0 else self._read(b"[", window, seam, b"]")
-        return some if isinstance(some, list) else None
+        return some if isinstance(some, list) else []
 
     def _fill_object(self, target: dict[str, Any]) -> Steps:
+        few = _FEW
         while True:
-            some = self._object_slice() or dict(self._values_in_window(_pair_at))
+            some = self._single_values(_pair_at, few)
             target.update(some)
-            yield
             if not some:
                 key = yield from self._key()
                 child = yield from self._item(_setter(target, key))
@@ -152,50 +158,64 @@ class _Reader:
                     return child
             if self._leave(b"}"):
                 return None
+            yield
+            if len(some) == few:
+                more = self._object_slice()
+                target.update(more)
+                few = _FEW if more else min(4 * few, BATCH)
+                if more and self._leave(b"}"):
+                    return None
+                yield
 
-    def _object_slice(self) -> dict[str, Any] | None:
+    def _object_slice(self) -> dict[str, Any]:
         window = self._window()
         seam = max(window.rfind(mark) + len(mark) - 2 for mark in _KEY_SEAMS)
         some = None if seam <= 0 else self._read(b"{", window, seam, b"}")
-        return some if isinstance(some, dict) else None
+        return some if isinstance(some, dict) else {}
 
-    def _values_in_window(self, value_at: Callable[[str, int], tuple[Any, int]]) -> list[Any]:
-        """Those that end within the window, one by one: up to the last, or the container's end."""
-        text = self._text()
+    def _single_values(
+        self, value_at: Callable[[str, int], tuple[Any, int]], most: int
+    ) -> list[Any]:
+        """Values one by one, up to the first that does not end soon."""
+        text = self._text(max(_GLANCE, 16 * most))
         found: list[Any] = []
         at = 0
         try:
-            while True:
+            while len(found) < most:
                 value, end = value_at(text, at)
                 if text[end] not in ",]}":
                     break
                 found.append(value)
-                if text[end] != ",":
-                    at = end + 1
-                    break
                 at = end + 1
+                if text[end] != ",":
+                    break
         except (ValueError, IndexError):
-            pass  # the next one goes on beyond the window, or is broken, which will be found out
+            pass  # the next one goes on beyond the text, or is broken, which will be found out
         if found:
             self._pass_over(text[: at - 1])
         return found
 
     def _read(self, before: bytes, window: bytes, seam: int, after: bytes) -> Any:
-        """What is before the comma at the seam; None if that is not the end of a value."""
+        """What is before the comma at the seam, or up to the container's end if that comes first.
+
+        None if the seam is not the end of a value.
+        """
         end = seam if window[seam : seam + 1] == b"," else seam + 1
         try:
-            values = json.loads(before + window[:end] + after)
+            text = (before + window[:end] + after).decode("utf-8", "strict")
+            values, stop = _value_at(text, 0)
         except ValueError:
             return None
-        self._charge(weight_of_text(window[:end]))
-        self.at += end
+        read = window[:end] if stop == len(text) else text[1 : stop - 1].encode()
+        self._charge(weight_of_text(read))
+        self.at += len(read)
         return values
 
     # -- single values
 
     def _item(self, put: Callable[[Any], object]) -> Steps:
         """Puts the next value where it belongs; one that is to be filled is also returned."""
-        found, value = self._one_in_window()
+        found, value = self._one_value()
         if found:
             put(value)
             return None
@@ -210,9 +230,9 @@ class _Reader:
         put(child)
         return child
 
-    def _one_in_window(self) -> tuple[bool, Any]:
-        """Whether the value that begins here ends within the window, and the value."""
-        text = self._text()
+    def _one_value(self) -> tuple[bool, Any]:
+        """Whether the value that begins here ends soon, and the value."""
+        text = self._text(_GLANCE)
         try:
             value, end = _value_at(text, 0)
         except ValueError:
@@ -262,9 +282,9 @@ class _Reader:
         self._charge(weight_of_text(read))
         self.at += len(read)
 
-    def _text(self) -> str:
-        """The window as text; a character that its end cuts off is left out."""
-        return _whole_characters(self._window()).decode("utf-8", "strict")
+    def _text(self, size: int) -> str:
+        """The next bytes as text; a character that their end cuts off is left out."""
+        return _whole_characters(self._data[self.at : self.at + size]).decode("utf-8", "strict")
 
     def _window(self) -> bytes:
         return self._data[self.at : self.at + WINDOW]

@@ -20,11 +20,16 @@ def weight(text: Buffer, attachments: Sequence[Buffer]) -> int:
 def weight_of_text(text: Buffer) -> int:
     """Lists, objects and their items cost Python more than their brackets and commas do."""
     raw = text if type(text) is bytes else bytes(text)
-    lists, objects, names = raw.count(b"["), raw.count(b"{"), raw.count(b":")
-    size = 128 + len(raw) + 80 * lists + 200 * objects + 80 * names + 40 * raw.count(b",")
+    size = 128 + len(raw) + 80 * raw.count(b"[") + 40 * raw.count(b",")
+    size += 200 * _count(b"{", raw) + 80 * _count(b":", raw)
     if is_wide(raw):
         size += 3 * len(raw)
     return size + _swelling(raw)
+
+
+def _count(mark: bytes, raw: bytes) -> int:
+    """Most texts have none, and seeing that takes a tenth of the time that counting takes."""
+    return raw.count(mark) if mark in raw else 0
 
 
 def weight_of_lines(text: Buffer) -> int:
@@ -34,7 +39,7 @@ def weight_of_lines(text: Buffer) -> int:
 
 def is_wide(raw: bytes) -> bool:
     """Whether Python may keep it at four bytes a character; a guest can escape what is not ASCII."""
-    return b"\\u" in raw or not raw.isascii()
+    return (b"\\" in raw and b"\\u" in raw) or not raw.isascii()
 
 
 def _swelling(text: bytes) -> int:

@@ -29,10 +29,11 @@ def read(data: bytes) -> tuple[Any, int, int]:
         count += 1
 
 
-@pytest.fixture
-def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=[(32, 64, 1), (64, 64, 2), (32, 128, 8)])
+def narrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows so small that everything is longer than one."""
-    monkeypatch.setattr(slices, "WINDOW", 32)
+    for name, value in zip(("WINDOW", "_GLANCE", "_FEW"), request.param, strict=True):
+        monkeypatch.setattr(slices, name, value)
 
 
 TEXT = st.text() | st.text('aé€😀\\"\n', min_size=20, max_size=200) | st.just("\ud83d")
@@ -72,6 +73,8 @@ ALIKE = {
     "lists": [[]] * 100_000,
     "texts": ["a,b", "c"] * 20_000,
     "mixture": [{"a": [1]}, 2, "},{", None] * 20_000,
+    "two kinds": ["a", 1] * 40_000,
+    "empty lists in pairs": [[[], []]] * 30_000,
     "names": {f"name {n}": n for n in range(20_000)},
     "lists in a list": [list(range(40_000))] * 4,
     "columns": {"x": list(range(50_000)), "y": ["é"] * 50_000},
@@ -115,6 +118,11 @@ def test_nothing_is_read_beyond_a_charge_that_is_refused() -> None:
 
 
 def test_long_containers_within_each_other_have_a_limit() -> None:
-    deep = b"[1," * 600 + b"0" + b",1" * 40_000 + b"]" * 600
-    with pytest.raises((ValueError, RecursionError)):
-        read(deep.replace(b"[1,", b"[" + b'"' + b"x" * slices.WINDOW + b'",'))
+    text = b'["' + b"x" * slices.WINDOW + b'",'
+    for depth, allowed in (50, True), (1100, False):
+        deep = text * depth + b"0" + b",1" * 40_000 + b"]" * depth
+        if allowed:
+            assert read(deep)[0] == json.loads(deep)
+        else:
+            with pytest.raises(ValueError, match="nested too deep"):
+                read(deep)
