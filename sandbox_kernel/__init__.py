@@ -80,3 +80,13 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext sandbox_kernel` calls: the same as `%load_ext runcode`."""
+    import_module("runcode").load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """What `%unload_ext sandbox_kernel` calls."""
+    import_module("runcode").unload_ipython_extension(shell)

@@ -64,6 +64,7 @@ NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
     "assist": set(),
     "show": {"options", "assist"},
     "view": {"show", "clock"},
+    "modules": {"options", "show"},
     "cellrun": {"options", "show", "view", "clock", "interrupts"},
 }
 

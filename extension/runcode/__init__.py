@@ -13,7 +13,9 @@ _ATTRIBUTE = "_runcode_awaiting"
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """What `%load_ext runcode` calls."""
+    """What `%load_ext runcode` calls, and `%load_ext sandbox_kernel`."""
+    if hasattr(shell, _ATTRIBUTE):
+        return  # loaded already, under the other name
     from sandbox_kernel.contract import CodeExecutionResult
     from sandbox_kernel.engine import Engine
 
@@ -37,7 +39,9 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """What `%unload_ext runcode` calls."""
+    """What `%unload_ext runcode` calls, and `%unload_ext sandbox_kernel`."""
+    if not hasattr(shell, _ATTRIBUTE):
+        return  # unloaded already, under the other name
     from sandbox_kernel.contract import CodeExecutionResult
 
     awaiting, matcher = getattr(shell, _ATTRIBUTE)

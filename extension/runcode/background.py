@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextvars import copy_context
+from typing import Any, TypeVar
 
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import SandboxError
@@ -14,6 +16,8 @@ from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.notebook.cellrun import CellRun
 
 from .cell_error import refusal
+
+T = TypeVar("T")
 
 _unfinished: set[asyncio.Task[None]] = set()  # keeps them alive: the loop has only weak references
 
@@ -63,6 +67,20 @@ def in_a_thread(
         return started.result(), ended
     except SandboxError as error:
         raise refusal(error) from None
+
+
+def awaited_elsewhere(question: Coroutine[Any, Any, T]) -> T:
+    """The answer to a short question, awaited in a thread, since the loop of this one may be running."""
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(asyncio.run(question))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=work, name="runcode question", daemon=True).start()
+    return answer.result()
 
 
 def _finish(cell: CellRun, result: CodeExecutionResult) -> None:

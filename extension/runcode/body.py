@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import SimpleCompletion, context_matcher
@@ -21,6 +22,10 @@ from sandbox_kernel.notebook.assist.intrinsics import Intrinsic, Intrinsics
 from sandbox_kernel.notebook.assist.scan import KEYWORDS
 from sandbox_kernel.notebook.assist.scope import Scope
 from sandbox_kernel.notebook.options.grammar import Source, parse_options
+from sandbox_kernel.notebook.options.help import complete_options
+from sandbox_kernel.notebook.options.lines import unfolded
+
+from .complete import names_for
 
 if TYPE_CHECKING:
     from IPython.core.completer import CompletionContext, SimpleMatcherResult
@@ -35,13 +40,20 @@ def body_matcher(shell: InteractiveShell, modules: Mapping[str, str]) -> Callabl
     realm = _Realm()
 
     def match(context: CompletionContext) -> SimpleMatcherResult:
-        code = context.full_text
+        code = unfolded(context.full_text)
         if not code.startswith(_MAGIC) or context.cursor_line == 0:
             return {"completions": []}
-        lines = code.split("\n")[: context.cursor_line]
+        lines = context.full_text.split("\n")[: context.cursor_line]
         cursor = sum(len(line) + 1 for line in lines) + context.cursor_position
-        scope = _scope(lines[0].removeprefix(_MAGIC), shell.user_ns, modules)
-        start, matches = code_matches(code, cursor, scope, realm.intrinsics())
+        line = code.split("\n", 1)[0]
+        matches: Iterable[str]
+        if cursor <= len(line):  # the magic's line, continued
+            options = line[len(_MAGIC) : cursor]
+            start, matches = complete_options(options, "magic", partial(names_for, shell))
+            start += len(_MAGIC)
+        else:
+            scope = _scope(line.removeprefix(_MAGIC), shell.user_ns, modules)
+            start, matches = code_matches(code, cursor, scope, realm.intrinsics())
         typed = code[start:cursor]
         return {
             "completions": [

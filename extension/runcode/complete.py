@@ -31,6 +31,11 @@ def _names(shell: InteractiveShell, symbol: str, option: Option, typed: str) -> 
     """Names of the user's namespace, and attributes where a source is a Python expression."""
     if option.name in _SOURCES and "." in symbol and "=" in typed:
         return list(shell.Completer.attr_matches(symbol))  # type: ignore[no-untyped-call]  # IPython's
+    return names_for(shell, option, typed)
+
+
+def names_for(shell: InteractiveShell, option: Option, typed: str) -> list[str]:
+    """Names of the user's namespace that this option may name."""
     if option.name in ("import", "global", "into") or (option.name == "module" and "=" in typed):
         hidden = shell.user_ns_hidden
         return sorted(

@@ -12,11 +12,13 @@ from sandbox_kernel.errors import OptionError, SandboxError
 from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.notebook.cellrun import CellRun
 from sandbox_kernel.notebook.interrupts import Guard
+from sandbox_kernel.notebook.modules import problem_in
 from sandbox_kernel.notebook.options.grammar import parse_options
 from sandbox_kernel.notebook.options.help import options_help
-from sandbox_kernel.notebook.options.modules import check_module
+from sandbox_kernel.notebook.options.lines import continued
+from sandbox_kernel.notebook.options.modules import check_module, module_text
 
-from .background import in_a_thread, on_this_loop
+from .background import awaited_elsewhere, in_a_thread, on_this_loop
 from .cell_error import cell_error, refusal
 from .output import CellOutput, display_result, is_shown
 from .sources import Namespace
@@ -85,15 +87,21 @@ class RunCode(Magics):
         path, source = line.strip(), _body(cell, "runmodule")
         try:
             check_module("%%runmodule", path, source)
+            text = module_text(path, source)
         except SandboxError as error:
             raise refusal(error) from None
-        self.modules[path] = source
+        problem = awaited_elsewhere(problem_in(path, text, "magic"))
+        if problem is not None:
+            raise cell_error(problem)
+        self.modules[path] = text
 
     runcode.__doc__ = HELP
     runmodule.__doc__ = MODULE_HELP
 
     def _prepared(self, line: str, body: str) -> CellRun:
         shell = self._shell
+        line, count = continued([line, *body.split("\n")])
+        body = "\n" * (count - 1) + "\n".join(body.split("\n")[count - 1 :])
         try:
             options = parse_options(line, "magic")
             names = Namespace(shell.ev, shell.user_ns, self.modules)

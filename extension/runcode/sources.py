@@ -8,6 +8,7 @@ from typing import Any
 from sandbox_kernel.errors import OptionError
 from sandbox_kernel.exports import exports_of
 from sandbox_kernel.notebook.options.grammar import Source
+from sandbox_kernel.notebook.options.modules import module_text
 from sandbox_kernel.spelling import nearest
 
 Evaluate = Callable[[str], Any]
@@ -49,7 +50,7 @@ class Namespace:
                 f"--module {source.name}={source.text} must be a string of source text, not {kind}",
                 "module",
             )
-        return text
+        return module_text(source.name, text)
 
     def _value(self, source: Source) -> Any:
         if source.text is None and not source.name.isidentifier():

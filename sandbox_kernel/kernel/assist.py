@@ -16,6 +16,7 @@ from ..notebook.assist.scan import scan
 from ..notebook.assist.scope import Scope
 from ..notebook.options.grammar import CellOptions, Option, parse_options
 from ..notebook.options.help import complete_options, options_help
+from ..notebook.options.lines import unfolded
 from ..notebook.show.output import show
 from .bridge import signature_of
 from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
@@ -40,7 +41,7 @@ class Assistant:
 
     async def complete(self, code: str, cursor: int) -> dict[str, Any]:
         """The matches, and the range of the text that they replace."""
-        start, matches = await self._matches(code, cursor)
+        start, matches = await self._matches(unfolded(code), cursor)
         typed = code[start:cursor]
         end = cursor + len(word_after(code, cursor)) if typed else cursor
         return {"matches": with_prefix(matches, typed), "cursor_start": start, "cursor_end": end}
@@ -103,6 +104,7 @@ class Assistant:
 
     async def inspect(self, code: str, cursor: int, detail: int) -> str | None:
         """A description of what is under the cursor; None if nothing is known about it."""
+        code = unfolded(code)
         line_start = code.rfind("\n", 0, cursor) + 1
         if code.startswith("%", line_start):
             return _magic_help(code[line_start:].split("\n", 1)[0])

@@ -22,6 +22,7 @@ from ..notebook.interrupts import Guard
 from ..specifiers import is_bare
 
 _LINE = 90
+_LISTED = 5  # names in an example
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -31,12 +32,28 @@ class Bridge:
 
     name: str
     exports: Mapping[str, Any]
+    imported: tuple[str, ...] = ()  # names that the cell imports, which only `__all__` exports
 
     def summary(self) -> str:
         """`fs: readFile(path), ROOT`, or one export per line if that is too long."""
+        if not self.exports:
+            return self._nothing()
         exports = [signature_of(*each) for each in self.exports.items()]
         line = f"{self.name}: {', '.join(exports)}"
         return line if len(line) <= _LINE else "\n  ".join([f"{self.name}:", *exports])
+
+    def _nothing(self) -> str:
+        """What a cell exports, and how this one could export something."""
+        if self.imported:
+            listed = ", ".join(f'"{name}"' for name in self.imported[:_LISTED])
+            return (
+                f"{self.name} exports nothing: names that it imports are exported only if"
+                f" __all__ lists them, such as\n__all__ = [{listed}]"
+            )
+        return (
+            f"{self.name} exports nothing: it defines no function or value whose name does not"
+            " begin with _ (classes are not exported)"
+        )
 
 
 class BridgeFailed(Exception):
@@ -74,7 +91,8 @@ async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Br
         running = guard.call(eval, program, module.__dict__)
         if inspect.isawaitable(running):
             await guard.drive(running)
-        return Bridge(name, exports_of_cell(module.__dict__, _imported(tree)))
+        imported = _imported(tree)
+        return Bridge(name, exports_of_cell(module.__dict__, imported), tuple(imported))
     except BaseException as error:
         if before is not None:
             sys.modules[module.__name__] = before
@@ -85,13 +103,14 @@ async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Br
         raise BridgeFailed(error, filename) from None
 
 
-def _imported(tree: ast.Module) -> set[str]:
+def _imported(tree: ast.Module) -> list[str]:
     """The names that import statements bind, anywhere in the cell."""
-    names: set[str] = set()
+    names: dict[str, None] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
-    return names
+            bound = ((alias.asname or alias.name).split(".")[0] for alias in node.names)
+            names.update((name, None) for name in bound)
+    return list(names)
 
 
 def signature_of(name: str, value: Any) -> str:

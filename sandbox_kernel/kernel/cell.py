@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import OptionError
+from ..notebook.options.lines import continued
 from ..spelling import suggestion
 
 CELL_MAGICS = {
@@ -67,9 +68,10 @@ def parse_cell(text: str) -> Cell:
             continue
         if not lines[at].startswith("%"):
             break
-        magic = _magic(lines[at])
-        lines[at] = ""
-        at += 1
+        line, count = continued(lines[at:])
+        magic = _magic(line)
+        lines[at : at + count] = [""] * count
+        at += count
         if magic.whole_cell:
             return Cell(tuple(line_magics), magic, "\n".join(lines), at)
         line_magics.append(magic)

@@ -13,8 +13,9 @@ from ..exports import check_crossing
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
+from ..notebook.modules import problem_in
 from ..notebook.options.grammar import CellOptions, parse_options
-from ..notebook.options.modules import check_module
+from ..notebook.options.modules import check_module, module_text
 from ..notebook.show.clean import clean, clean_line, clean_start
 from ..notebook.show.output import mimebundle, show, tree_metadata
 from ..notebook.show.table import records_table
@@ -58,7 +59,7 @@ class Executor:
             case Magic(name="bridge", line=line):
                 await self._bridge(bridge_name(line), cell, running)
             case Magic(name="module", line=line):
-                self._module(line, cell.body, running)
+                await self._module(line, cell.body, running)
             case None if not cell.has_source:
                 return
             case _:
@@ -86,9 +87,13 @@ class Executor:
         self._state.bridges[name] = bridge
         running.say(clean(bridge.summary()))
 
-    def _module(self, path: str, source: str, running: RunningCell) -> None:
+    async def _module(self, path: str, source: str, running: RunningCell) -> None:
         check_module("%%module", path, source)
-        self._state.modules[path] = source
+        text = module_text(path, source)
+        problem = await problem_in(path, text, "kernel")
+        if problem is not None:
+            raise CellFailed(problem)
+        self._state.modules[path] = text
         running.say(clean_line(commands.describe_module(path, source)))
 
     async def _run(

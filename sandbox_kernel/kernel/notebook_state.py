@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..notebook.options.grammar import CellOptions, Source
+from ..notebook.options.modules import module_text
 from ..spelling import suggestion
 from ..values import MAX_SAFE_INTEGER
 from .bridge import Bridge
@@ -65,7 +66,7 @@ class NotebookState:
                 "module",
             )
         if source.text.startswith("@"):
-            return _read(source.text[1:])
+            return module_text(source.name, _read(source.text[1:]))
         value = self._value(source.text)
         if not isinstance(value, str):
             raise OptionError(
@@ -73,7 +74,7 @@ class NotebookState:
                 " write it as a JSON string or as @FILE",
                 "module",
             )
-        return value
+        return module_text(source.name, value)
 
     def _value(self, text: str) -> Any:
         if text.startswith("@") and text not in self.bridges:
@@ -117,6 +118,13 @@ def _number(digits: str) -> int | float:
 
 
 def _json_file(path: str) -> Any:
+    if path.lower().endswith((".csv", ".tsv")):
+        raise OptionError(
+            f"@{path} is not JSON; read such a file in a bridge, where you decide on the types:\n"
+            "%%bridge data\nimport csv\n"
+            f"rows = list(csv.DictReader(open({path!r})))\n"
+            "and lend it: --global rows=data.rows"
+        )
     text = _read(path)
     try:
         return parse_json(text)

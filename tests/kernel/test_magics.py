@@ -139,6 +139,67 @@ def test_a_module_is_there_for_later_cells(kernel: Client) -> None:
     assert "%%module math is not a relative path; write %%module ./math.ts" in done.traceback
 
 
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("export const a = 1\nexport const f = (", "./bad.ts:2:19"),
+        ("import { x } from 'not-yet-there'\nx +", "./bad.ts:2:4"),
+        ("@d class A {}", "./bad.ts:1:1"),
+    ],
+)
+def test_a_broken_module_is_told_about_at_once(kernel: Client, source: str, place: str) -> None:
+    kernel.run("%%module ./bad.ts\nexport const a = 'former'")
+    done = kernel.run(f"%%module ./bad.ts\n{source}")
+    assert done.content["ename"] == "SyntaxError"
+    assert place in done.traceback
+    assert kernel.value("import { a } from './bad.ts'; a") == "'former'"
+
+
+def test_declaring_a_module_evaluates_nothing(kernel: Client) -> None:
+    kernel.run("%%bridge b\ndef told(): print('evaluated')")
+    source = "import { told } from 'b'\nimport './later.ts'\ntold(); for (;;) {}"
+    done = kernel.run(f"%%module ./m.ts\n{source}")
+    assert (done.status, done.stdout) == ("ok", "./m.ts: 3 lines\n")
+
+
+def test_a_json_module_is_data(kernel: Client) -> None:
+    kernel.run('%%module ./data.json\n{"a": [1, 2]}')
+    assert kernel.value("import data from './data.json'; data.a") == "[ 1, 2 ]"
+    typed = "import data from './data.json' with { type: 'json' }; data.a.length"
+    assert kernel.value(typed) == "2"
+    done = kernel.run('%%module ./data.json\n{"a": [1,}')
+    assert "./data.json:1:10" in done.traceback
+    assert "not JSON" in done.traceback
+
+
+def test_a_magics_line_may_continue(kernel: Client) -> None:
+    cell = "%%runcode --global a=1 \\\n  --global b=2\n"
+    assert kernel.value(cell + "a + b") == "3"
+    assert ":4:1" in kernel.run(cell + "\nnope()").traceback
+    assert "--global c=3" in kernel.run("%defaults \\\n --global c=3\nc").stdout
+    assert kernel.complete("%%runcode --fn f \\\n  --dead|")["matches"] == ["--deadline"]
+    assert "--deadline TIME" in (kernel.inspect("%%runcode \\\n --fn |f") or "")
+
+
+def test_a_bridge_that_exports_nothing_says_so_and_how(kernel: Client) -> None:
+    said = kernel.run("%%bridge m\nfrom math import sqrt, pi").stdout
+    assert said.startswith("m exports nothing: names that it imports are exported only if __all__")
+    assert said.endswith('__all__ = ["sqrt", "pi"]\n')
+    assert kernel.run(f"%%bridge m\nfrom math import sqrt, pi\n{said.splitlines()[-1]}").check()
+    assert kernel.value("import { sqrt } from 'm'; sqrt(9)") == "3"
+    said = kernel.run("%%bridge n\nclass A: ...\n_x = 1").stdout
+    assert "classes are not exported" in said
+
+
+def test_a_csv_file_is_refused_with_what_to_write_instead(kernel: Client, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,x\n")
+    said = kernel.run(f"%%runcode --global rows=@{path}\nrows").traceback
+    bridge = said[said.index("%%bridge data") : said.index("and lend it")]
+    kernel.run(bridge).check()
+    assert kernel.value("%%runcode --global rows=data.rows\nrows[0].b") == "'x'"
+
+
 def test_an_error_in_a_module_quotes_the_module(kernel: Client) -> None:
     kernel.run("%%module ./bad.ts\nexport function f() {\n  return nope.x\n}")
     done = kernel.run("import { f } from './bad.ts'\nf()")

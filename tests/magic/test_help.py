@@ -87,3 +87,23 @@ def test_it_can_be_reloaded_and_unloaded(notebook: Client) -> None:
     assert notebook.run("%%runcode\n1").content["status"] == "error"
     notebook.run("%load_ext runcode").check()
     assert notebook.run("%%runcode\n1").check().text == "1"
+
+
+def test_the_package_names_the_same_extension(notebook: Client) -> None:
+    notebook.run("%load_ext sandbox_kernel").check()  # beside runcode: the same, loaded once
+    assert notebook.run("%%runcode\n1").check().text == "1"
+    notebook.run("%unload_ext sandbox_kernel").check()
+    notebook.run("%unload_ext runcode").check()
+    assert notebook.run("%%runcode\n1").content["status"] == "error"
+    notebook.run("%load_ext sandbox_kernel").check()
+    assert notebook.run("%%runcode\n2").check().text == "2"
+    notebook.run("%load_ext runcode").check()
+    assert notebook.run("%%runcode\n3").check().text == "3"
+
+
+def test_a_continued_line_completes_options_and_names(notebook: Client) -> None:
+    notebook.run("rows = [1]").check()
+    line = "%%runcode \\\n  --global rows \\\n  "
+    assert f"{line}--deadline" in _complete(notebook, f"{line}--dead")
+    assert f"{line}--global rows" in _complete(notebook, f"{line}--global ro")
+    assert f"{line}--raw\nrows.length" in _complete(notebook, f"{line}--raw\nrows.len")

@@ -134,3 +134,25 @@ def test_reports_open_a_view_whose_text_lists_them(notebook: Client) -> None:
     listed = outcome.displays[-1]["text/plain"].split("\n")
     assert listed[0].startswith("Run: success after ")
     assert listed[1:] == ["[0] { a: 1 }", "[1] 'two'"]
+
+
+def test_the_line_may_continue_and_positions_stay_those_of_the_cell(notebook: Client) -> None:
+    notebook.run("a, b = 1, 2").check()
+    cell = "%%runcode --global a \\\n    --global b\n"
+    assert notebook.run(cell + "a + b").check().text == "3"
+    assert ":4:1" in notebook.run(cell + "\nnope()").traceback
+
+
+def test_a_broken_module_is_told_about_at_once(notebook: Client) -> None:
+    notebook.run("%%runmodule ./ok.ts\nexport const x = 1").check()
+    broken = notebook.run("%%runmodule ./ok.ts\nexport const x = )")
+    assert broken.content["ename"] == "SyntaxError"
+    assert "./ok.ts:1:18" in broken.traceback
+    assert notebook.run("%%runcode\nimport { x } from './ok.ts'; x").check().text == "1"
+    notebook.run('%%runmodule ./data.json\n{"a": 1}').check()
+    cell = "%%runcode\nimport data from './data.json' with { type: 'json' }; data.a"
+    assert notebook.run(cell).check().text == "1"
+
+
+def test_keep_is_for_the_kernel_and_into_is_named(notebook: Client) -> None:
+    assert "here, --into NAME keeps the result" in notebook.run("%%runcode --keep a\n1").traceback

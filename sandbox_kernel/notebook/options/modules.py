@@ -1,6 +1,8 @@
-"""The path in `%%module ./PATH` and `%%runmodule ./PATH`."""
+"""The path and text in `%%module ./PATH` and `%%runmodule ./PATH`, and of `--module ./PATH`."""
 
 from __future__ import annotations
+
+import json
 
 from ...contract import CodeExecutionOptions
 from ...errors import OptionError
@@ -15,6 +17,20 @@ def check_module(magic: str, path: str, source: str) -> None:
             f"{magic} {path} is not a relative path; write {magic} {_relative(path)}", "modules"
         )
     CodeExecutionOptions.of(modules={path: source})
+
+
+def module_text(path: str, source: str) -> str:
+    """The ES module for this path: JSON in a file of that name becomes its default export."""
+    if not path.endswith(".json"):
+        return source
+    try:
+        json.loads(source)
+    except json.JSONDecodeError as error:
+        place = f"{path}:{error.lineno}:{error.colno}"
+        raise OptionError(f"{path} is not JSON: {error.msg} ({place})", "modules") from None
+    except RecursionError:
+        raise OptionError(f"{path} is nested too deeply", "modules") from None
+    return f"export default JSON.parse({json.dumps(source)});"
 
 
 def _relative(path: str) -> str:
