@@ -204,6 +204,13 @@ class Directory:
         with self._parent(source) as before, self._parent(target) as after:
             os.rename(source[-1], target[-1], src_dir_fd=before, dst_dir_fd=after)
 
+    def set_modified(self, path: Path, nanoseconds: int) -> None:
+        """Of the thing itself, also if it is a link."""
+        parts = self._of_something(path)
+        with self._parent(parts) as folder:
+            both = (nanoseconds, nanoseconds)
+            os.utime(parts[-1], ns=both, dir_fd=folder, follow_symlinks=False)
+
     # ------------------------------------------------------------------ within
 
     def _open(self, parts: tuple[bytes, ...], flags: int, mode: int = 0) -> int:
