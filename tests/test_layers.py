@@ -14,13 +14,26 @@ EXTENSION = ROOT.parent / "extension" / "runcode"
 
 # What each part of the package may know of the others. Parts that are still to come are here too,
 # so that the first of their files already has its place.
-DATA = {"budget", "brief", "errors", "values", "specifiers", "jsonable", "sizes", "spelling"}
+DATA = {
+    "budget",
+    "brief",
+    "clean",
+    "width",
+    "errors",
+    "values",
+    "specifiers",
+    "jsonable",
+    "sizes",
+    "spelling",
+}
 SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops"}
 RUNS = SEAM | {"lending", "execution", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
 MAY_KNOW: dict[str, set[str]] = {
     "budget": set(),
+    "clean": set(),
+    "width": set(),
     "brief": {"budget"},
     "errors": set(),
     "values": {"brief"},

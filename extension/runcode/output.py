@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sandbox_kernel.budget import Budget, capped
+from sandbox_kernel.clean import clean
 from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.notebook.options.grammar import CellOptions
-from sandbox_kernel.notebook.show.clean import clean
 from sandbox_kernel.notebook.show.output import console_line, mimebundle, show, tree_metadata
 from sandbox_kernel.notebook.show.table import records_table
 from sandbox_kernel.values import Undefined

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..clean import clean
 from ..errors import OptionError
 from ..notebook.options.grammar import CellOptions, Source, parse_options
 from ..notebook.options.help import options_help
-from ..notebook.show.clean import clean
 from ..notebook.view.late import forget_views
 from ..spelling import suggestion
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from typing import TextIO
 
 from ..budget import more
-from ..notebook.show.clean import clean_start
+from ..clean import clean_start
 from .backlog import Backlog, Stream
 
 Send = Callable[[Stream, str], None]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..budget import more
+from ..clean import clean, clean_line, clean_start
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
 from ..exports import check_crossing
@@ -16,7 +17,6 @@ from ..notebook.interrupts import Guard
 from ..notebook.modules import problem_in
 from ..notebook.options.grammar import CellOptions, parse_options
 from ..notebook.options.modules import check_module, module_text
-from ..notebook.show.clean import clean, clean_line, clean_start
 from ..notebook.show.output import mimebundle, show, tree_metadata
 from ..notebook.show.table import records_table
 from ..notebook.show.traceback import Traceback

@@ -22,10 +22,10 @@ from ipykernel._version import kernel_protocol_version
 from ipykernel.kernelbase import Kernel
 
 from .. import __version__
+from ..clean import clean
 from ..errors import SandboxError
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.interrupts import Guard
-from ..notebook.show.clean import clean
 from ..notebook.show.traceback import Traceback, refusal_of
 from .console import CellStream, Console, current_console
 from .execute import CellFailed, Executor

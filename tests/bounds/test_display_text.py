@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from sandbox_kernel.clean import clean, clean_line, clean_start, is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionResult
-from sandbox_kernel.notebook.show.clean import clean, clean_line, clean_start, is_clean
 from sandbox_kernel.notebook.show.traceback import Scene, refusal_of, traceback_of
 
 MEGA = 1_000_000

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from sandbox_kernel.budget import CHARACTERS, WORK, Budget, hard_limit
+from sandbox_kernel.clean import is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.jsonable import to_jsonable
-from sandbox_kernel.notebook.show.clean import is_clean
 from sandbox_kernel.notebook.show.output import (
     MAX_TEXT,
     console_line,

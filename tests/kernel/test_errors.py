@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox_kernel.notebook.show.table import display_width
+from sandbox_kernel.width import display_width
 from tests.clients import Client, Done
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel.notebook.show.clean import is_clean
+from sandbox_kernel.clean import is_clean
 from tests.clients import Client
 
 EVIL = "<img src=x onerror=alert(1)>\\x1b[2J\\x1b]0;title\\x07\\u202egnp.exe\\r\\x9b31m\\ud800"

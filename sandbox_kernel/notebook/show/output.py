@@ -14,9 +14,9 @@ from operator import length_hint
 from typing import Any
 
 from ...budget import CHARACTERS, Budget, capped, clipped, hard_limit, more
+from ...clean import clean, clean_start, is_clean
 from ...contract import CodeExecutionLog
 from ...values import MAX_SAFE_INTEGER, BigInt, GuestError
-from .clean import clean, clean_start, is_clean
 from .numbers import spell_number
 from .render import MAX_NAME, MAX_STRING, error_line, not_shown, quote, show
 from .table import are_records, text_table

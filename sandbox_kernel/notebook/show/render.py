@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any
 
 from ...budget import Budget, capped, clipped, hard_limit
+from ...clean import clean_line, is_plain
 from ...values import TYPED_ARRAYS, ArrayBuffer, GuestError, GuestFunction, JSMap, Opaque, Undefined
-from .clean import clean_line, is_plain
 from .layout import Block, Layout, lay_out
 from .numbers import MOST_DIGITS, spell_number
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, islice
 from typing import Any
 
 from ...budget import Budget, clipped
+from ...clean import clean_line, is_plain, trimmed
 from ...values import MAX_SAFE_INTEGER, JSMap, Opaque
-from .clean import clean_line, is_plain, trimmed
+from ...width import display_width
 
 MAX_ROWS = 1000
 _MAX_RESULT_ROWS = 100
@@ -218,16 +218,3 @@ def _padded(cell: str, width: int) -> str:
         kept = "".join(c for c, end in zip(cell, reached, strict=True) if end < width)
         cell = trimmed(kept) + "…"
     return cell + " " * (width - display_width(cell))
-
-
-def display_width(text: str) -> int:
-    """Columns on a screen: two for wide characters, none for combining marks."""
-    if text.isascii() or (text[-1] == "…" and text[:-1].isascii()):
-        return len(text)
-    return sum(map(_width, text))
-
-
-def _width(character: str) -> int:
-    if unicodedata.combining(character) or character in "\u200d\ufe0e\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...budget import clipped
+from ...clean import clean, clean_line
 from ...contract import CodeExecutionError, CodeExecutionResult
 from ...errors import OptionError
+from ...width import display_width
 from ..options.grammar import Face
-from .clean import clean, clean_line
 from .hints import hint_for
-from .table import display_width
 
 _MAX_FRAMES = 12
 _MAX_MESSAGE = 4000

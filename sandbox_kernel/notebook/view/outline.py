@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Any
 
 from ...budget import Budget, clipped
+from ...clean import clean_line, clean_start
 from ...values import GuestError, JSMap, Opaque, Undefined
-from ..show.clean import clean_line, clean_start
 from ..show.numbers import spell_number
 from ..show.render import class_name, not_shown, quote, show
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from ...budget import Budget
+from ...clean import clean_line, trimmed
 from ...contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
-from ..show.clean import clean_line, trimmed
 from ..show.output import show
 from .tally import Tally, weight
 from .veil import veiled

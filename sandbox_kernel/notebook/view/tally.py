@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from ...budget import Budget
+from ...clean import clean_line
 from ...contract import CodeExecutionLog
 from ...values import BigInt, Undefined
-from ..show.clean import clean_line
 from ..show.numbers import spell_number
 from ..show.output import console_line
 from .outline import outline

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sandbox_kernel.clean import clean, clean_line, is_clean
 from sandbox_kernel.contract import CodeExecutionLog
-from sandbox_kernel.notebook.show.clean import clean, clean_line, is_clean
 from sandbox_kernel.notebook.show.numbers import spell_number
 from sandbox_kernel.notebook.show.output import console_line, mimebundle, show, tree_metadata
-from sandbox_kernel.notebook.show.table import display_width, records_table
+from sandbox_kernel.notebook.show.table import records_table
 from sandbox_kernel.values import (
     ArrayBuffer,
     BigInt,
@@ -26,6 +26,7 @@ from sandbox_kernel.values import (
     Opaque,
     undefined,
 )
+from sandbox_kernel.width import display_width
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sandbox_kernel.clean import is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionResult, Status
-from sandbox_kernel.notebook.show.clean import is_clean
 from sandbox_kernel.notebook.show.traceback import Scene, traceback_of
 
 SCENE = Scene(
