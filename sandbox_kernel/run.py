@@ -110,19 +110,20 @@ def run_cell(
     source: str,
     options: Mapping[str, Any] | None = None,
     *,
+    lenient: bool = True,
     demand_export: bool = False,
     on_log: Callable[[CodeExecutionLog], None] | None = None,
     engine: Backend | None = None,
     **named: Any,
 ) -> CodeExecution:
-    """`run_code` for interactive use, shared by the kernel and the magic.
+    """`run_code` for interactive use, shared by the kernel, the magic and the command line.
 
     Without a default export the value of the last expression is the result, or `undefined` if the
     source does not end in one; with `demand_export` a missing export is an error instead. A result
-    that cannot cross is described instead of refused.
+    that cannot cross is described instead of refused, if `lenient`.
     """
     return _start(
-        source, options, named, engine, lenient=True, demand_export=demand_export, on_log=on_log
+        source, options, named, engine, lenient=lenient, demand_export=demand_export, on_log=on_log
     )
 
 

@@ -39,7 +39,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "values": {"brief"},
     "specifiers": set(),
     "sizes": set(),
-    "folders": set(),
+    "folders": {"isolation"},
     "npm": {"errors", "folders"},
     "spelling": set(),
     "jsonable": {"budget", "values"},
@@ -65,7 +65,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "cluster": RUNS | LENT,
     "service": RUNS | LENT | {"tools"},
     "mcp": RUNS | LENT | {"tools", "service"},
-    "notebook": RUNS | LENT | {"tools", "agents", "mcp", "cluster"},
+    "notebook": RUNS | LENT | {"tools", "agents", "mcp", "cluster", "folders"},
     "kernel": RUNS | LENT | {"tools", "agents", "mcp", "cluster", "notebook", "selftest"},
     "cli": RUNS | LENT | (TOP - {"cli"}) | {"selftest", "folders", "npm"},
 }

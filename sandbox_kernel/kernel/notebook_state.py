@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
+from ..notebook.options.files import parse_json, read_source, read_value
 from ..notebook.options.grammar import CellOptions, Source
 from ..notebook.options.modules import module_text
 from ..spelling import suggestion
-from ..values import MAX_SAFE_INTEGER
 from .bridge import Bridge
 from .kept import KeptValues
 
@@ -66,7 +65,7 @@ class NotebookState:
                 "module",
             )
         if source.text.startswith("@"):
-            return module_text(source.name, _read(source.text[1:]))
+            return module_text(source.name, read_source(source.text[1:]))
         value = self._value(source.text)
         if not isinstance(value, str):
             raise OptionError(
@@ -78,7 +77,7 @@ class NotebookState:
 
     def _value(self, text: str) -> Any:
         if text.startswith("@") and text not in self.bridges:
-            return _json_file(text[1:])
+            return read_value(text[1:])
         try:
             return parse_json(text)
         except ValueError:
@@ -105,36 +104,3 @@ class NotebookState:
             )
         known = suggestion(name, self.bridges) if self.bridges else "there are no bridges yet"
         raise OptionError(f"{name} is not JSON, @file.json or the name of a bridge; {known}")
-
-
-def parse_json(text: str) -> Any:
-    """JSON as JavaScript reads it: a whole number that is not safe becomes a float."""
-    return json.loads(text, parse_int=_number)
-
-
-def _number(digits: str) -> int | float:
-    value = int(digits) if len(digits) < 20 else float(digits)
-    return value if abs(value) <= MAX_SAFE_INTEGER else float(value)
-
-
-def _json_file(path: str) -> Any:
-    if path.lower().endswith((".csv", ".tsv")):
-        raise OptionError(
-            f"@{path} is not JSON; read such a file in a bridge, where you decide on the types:\n"
-            "%%bridge data\nimport csv\n"
-            f"rows = list(csv.DictReader(open({path!r})))\n"
-            "and lend it: --global rows=data.rows"
-        )
-    text = _read(path)
-    try:
-        return parse_json(text)
-    except ValueError as error:
-        raise OptionError(f"@{path} is not JSON: {error}") from None
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise OptionError(f"cannot read @{path}: {reason}") from None

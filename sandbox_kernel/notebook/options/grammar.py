@@ -7,13 +7,13 @@ literal, `@file.json` or a bridge's name, in the magic a Python expression.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ...errors import OptionError
 from ...spelling import suggestion
+from .units import Deadline, read_deadline, read_size
 from .words import unquoted, words_of
 
 Face = Literal["kernel", "magic"]
@@ -60,18 +60,6 @@ class Source:
     kind: Kind
     name: str
     text: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """A time budget; `text` is how the author wrote it, and the reason quotes it."""
-
-    seconds: float
-    text: str
-
-    @property
-    def reason(self) -> str:
-        return f"{self.text} budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,30 +190,12 @@ def _read_source(into: str, kind: Kind) -> Callable[[CellOptions, str], CellOpti
     return read
 
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)(i?)b?", re.IGNORECASE)
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?", re.IGNORECASE)
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
 def _read_memory(options: CellOptions, text: str) -> CellOptions:
-    match = _SIZE.fullmatch(text)
-    if not match:
-        raise OptionError(f"--memory {text} is not a size; write it like 64MiB", "memory")
-    decimal = text.lower().endswith("b") and not match[3]
-    unit = (1000 if decimal else 1024) ** " kmg".index(match[2].lower() or " ")
-    size = int(float(match[1]) * unit)
-    if size <= 0:
-        raise OptionError(f"--memory {text} is zero; write a size like 64MiB", "memory")
-    return replace(options, memory=size)
+    return replace(options, memory=read_size(text))
 
 
 def _read_deadline(options: CellOptions, text: str) -> CellOptions:
-    match = _TIME.fullmatch(text)
-    if not match or float(match[1]) == 0:
-        wrong = "is zero; write a time" if match else "is not a time; write it"
-        raise OptionError(f"--deadline {text} {wrong} like 2s or 500ms", "deadline")
-    seconds = float(match[1]) * _SECONDS[(match[2] or "s").lower()]
-    return replace(options, deadline=Deadline(seconds, text if match[2] else f"{text}s"))
+    return replace(options, deadline=read_deadline(text))
 
 
 def _read_text(into: str) -> Callable[[CellOptions, str], CellOptions]:

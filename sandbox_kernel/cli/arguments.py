@@ -1,0 +1,141 @@
+"""The words behind `sandbox-kernel run`: a file, its arguments, and what to lend it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import OptionError
+from ..notebook.options.files import parse_json, read_source, read_value
+from ..notebook.options.modules import module_text
+from ..notebook.options.units import Deadline, read_deadline, read_size
+from ..npm import modules_from
+from ..spelling import suggestion
+
+_ARGS = "args"  # the global that holds them
+
+
+@dataclass(slots=True)
+class Arguments:
+    """A parsed command; files that it names have been read."""
+
+    file: str | None = None
+    args: list[str] = field(default_factory=list)
+    globals: dict[str, Any] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    deadline: Deadline | None = None
+    memory: int | None = None
+    json: bool = False
+
+
+def parse(words: list[str]) -> Arguments:
+    """Raises `OptionError` if anything in it cannot be used."""
+    parsed = Arguments()
+    seen: set[str] = set()
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            _take(parsed, *rest)
+        elif word.startswith("--"):
+            _option(parsed, word[2:], rest, seen)
+        elif word.startswith("-") and word != "-" and parsed.file is None:
+            raise OptionError(f"{word} is not a file; options start with --, such as --json")
+        else:
+            _take(parsed, word)
+    if parsed.file is None:
+        raise OptionError("run needs a file, or - for stdin: sandbox-kernel run FILE [ARGS]")
+    parsed.globals[_ARGS] = parsed.args
+    return parsed
+
+
+def _take(parsed: Arguments, *words: str) -> None:
+    for word in words:
+        if parsed.file is None:
+            parsed.file = word
+        else:
+            parsed.args.append(word)
+
+
+def _option(parsed: Arguments, text: str, rest: Iterator[str], seen: set[str]) -> None:
+    name, equals, value = text.partition("=")
+    if name not in _OPTIONS:
+        behind = "" if parsed.file is None else " (arguments of the code stand behind --)"
+        raise OptionError(f"unknown option --{name}; {suggestion(name, _OPTIONS, '--')}{behind}")
+    if name in seen and name not in _REPEATABLE:
+        raise OptionError(f"--{name} was given twice", name)
+    seen.add(name)
+    if name == "json":
+        if equals:
+            raise OptionError("--json takes no value; write just --json", name)
+        parsed.json = True
+        return
+    if not equals:
+        value = next(rest, "")
+    if not value or (value.startswith("--") and not equals):
+        raise OptionError(f"--{name} needs a value: --{name} {_OPTIONS[name]}", name)
+    _READERS[name](parsed, value)
+
+
+def _read_global(parsed: Arguments, text: str) -> None:
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise OptionError(f"--global {text} has no value; write --global NAME=VALUE", "global")
+    if name == _ARGS:
+        raise OptionError("--global args cannot be given: args are the words behind FILE", "global")
+    if name in parsed.globals:
+        raise OptionError(f"--global {name} was given twice", "global")
+    parsed.globals[name] = _value(name, value)
+
+
+def _value(name: str, text: str) -> Any:
+    if text.startswith("@"):
+        return read_value(text[1:])
+    try:
+        return parse_json(text)
+    except (ValueError, RecursionError):
+        quoted = f"'{name}={json.dumps(text)}'" if "'" not in text else f"{name}=@FILE"
+        raise OptionError(
+            f"--global {name}={text} is not JSON; a text is written --global {quoted}", "global"
+        ) from None
+
+
+def _read_module(parsed: Arguments, text: str) -> None:
+    name, equals, source = text.partition("=")
+    if not equals:
+        modules = modules_from(text)
+    elif source.startswith("@"):
+        modules = {name: module_text(name, read_source(source[1:]))}
+    else:
+        raise OptionError(
+            f"--module {text} is not a file; write --module PATH or --module ./NAME=@FILE", "module"
+        )
+    for key in modules:
+        if key in parsed.modules:
+            raise OptionError(f"--module {key} was given twice", "module")
+    parsed.modules.update(modules)
+
+
+def _read_deadline(parsed: Arguments, text: str) -> None:
+    parsed.deadline = read_deadline(text)
+
+
+def _read_memory(parsed: Arguments, text: str) -> None:
+    parsed.memory = read_size(text)
+
+
+_OPTIONS = {
+    "global": "NAME=VALUE",
+    "module": "PATH",
+    "deadline": "TIME, such as 2s",
+    "memory": "SIZE, such as 64MiB",
+    "json": "",
+}
+_REPEATABLE = ("global", "module")
+_READERS: dict[str, Callable[[Arguments, str], None]] = {
+    "global": _read_global,
+    "module": _read_module,
+    "deadline": _read_deadline,
+    "memory": _read_memory,
+}

@@ -1,0 +1,61 @@
+"""stdout and stderr of the command. A reader that goes away is no error of ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from ..clean import clean
+
+
+def say(text: str) -> None:
+    """What was asked for."""
+    _write(sys.stdout, text)
+
+
+def note(text: str) -> None:
+    """What happens meanwhile, and what went wrong."""
+    _write(sys.stderr, text)
+
+
+def complain(text: str) -> None:
+    """Why nothing ran."""
+    note(f"sandbox-kernel: {clean(text)}")
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Characters that the terminal cannot show are escaped, and a broken pipe is quiet."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            _flush(stream)
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text if text.endswith("\n") else f"{text}\n")
+        stream.flush()
+    except BrokenPipeError:
+        _give_up(stream)
+
+
+def _flush(stream: TextIO) -> None:
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        _give_up(stream)
+
+
+def _give_up(stream: TextIO) -> None:
+    """Nobody reads any more: the rest goes nowhere, also what Python flushes at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,79 @@
+"""How the command ends: interrupted, unread, killed; and that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.cli.command import COMMAND, started
+from tests.processes import gone
+from tests.waiting import until
+
+LOOP = "console.log('going'); for (;;);"
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> str:
+    (tmp_path / "loop.ts").write_text(LOOP)
+    return str(tmp_path / "loop.ts")
+
+
+def _descendants(process: subprocess.Popen[str]) -> list[int]:
+    """Its zygote is one, and the workers below that."""
+    return [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_a_signal_ends_an_endless_loop_and_leaves_no_process(
+    loop: str, sent: signal.Signals, code: int
+) -> None:
+    with started("run", loop) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "going\n"
+        others = _descendants(process)
+        assert others
+        os.kill(process.pid, sent)
+        assert process.wait(30) == code
+        assert "Traceback" not in process.stderr.read()
+        assert until(lambda: all(gone(pid) for pid in others))
+
+
+def test_a_reader_that_goes_away_is_not_an_error(tmp_path: Path) -> None:
+    (tmp_path / "long.ts").write_text("'x'.repeat(1e6)")
+    read, write = os.pipe()
+    with started("run", str(tmp_path / "long.ts"), stdout=write) as process:
+        os.close(write)
+        os.close(read)
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(30) == 0
+
+
+def test_logs_that_nobody_reads_do_not_stop_the_run(tmp_path: Path) -> None:
+    (tmp_path / "logs.ts").write_text(
+        "for (let n = 0; n < 5000; n++) console.log('x'.repeat(100)); 'done'"
+    )
+    read, write = os.pipe()
+    with started("run", str(tmp_path / "logs.ts"), stderr=write) as process:
+        os.close(write)
+        os.close(read)
+        assert process.stdout is not None
+        assert process.stdout.read() == "done\n"
+        assert process.wait(30) == 0
+
+
+def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text("'naïve ☃'")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [*COMMAND, "run", str(tmp_path / "a.ts")], env=environment, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, b"na\\xefve \\u2603\n")
