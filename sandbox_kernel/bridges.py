@@ -42,7 +42,8 @@ class Bridges:
     What answers lend is let go of when the guest can no longer reach it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, naive_is_utc: bool = False) -> None:
+        self.naive_is_utc = naive_is_utc
         self._functions: dict[int, tuple[Callable[..., Any], int]] = {}
         self._numbers: dict[int, int] = {}  # by the identity of the function
         self._times_lent: dict[int, int] = {}

@@ -16,6 +16,7 @@ from .values import Undefined, undefined
 
 Status = Literal["success", "error", "memory", "terminated", "link_error"]
 Language = Literal["javascript", "typescript"]
+Naive = Literal["utc"]
 LogLevel = Literal["log", "info", "warn", "error", "debug"]
 
 STATUSES: tuple[Status, ...] = ("success", "error", "memory", "terminated", "link_error")
@@ -139,6 +140,7 @@ class CodeExecutionOptions:
     memory_limit_bytes: int | None = None
     filename: str = DEFAULT_FILENAME
     report: Callable[[Any], Any] | None = None
+    naive: Naive | None = None
 
     @classmethod
     def of(
@@ -350,6 +352,16 @@ def _check_report(value: object) -> Callable[[Any], Any]:
     return value
 
 
+def _check_naive(value: object) -> Naive:
+    if value == "utc":
+        return "utc"
+    raise OptionError(
+        f"naive must be 'utc', not {value!r}; it says that a datetime without a time zone is meant"
+        " as UTC, and without it such a datetime is refused",
+        "naive",
+    )
+
+
 _CHECKS: dict[str, Callable[[object], Any]] = {
     "execute": _check_execute,
     "imports": _check_imports,
@@ -359,4 +371,5 @@ _CHECKS: dict[str, Callable[[object], Any]] = {
     "memory_limit_bytes": _check_memory_limit,
     "filename": _check_filename,
     "report": _check_report,
+    "naive": _check_naive,
 }

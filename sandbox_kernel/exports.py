@@ -96,6 +96,8 @@ def check_crossing(value: Any, path: str = "", *, bounded: bool = False) -> None
 class _NoLender:
     """A `Lender` that keeps nothing, for an encoding that nobody sends."""
 
+    naive_is_utc = False
+
     def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]:
         return 0, 0, ""
 

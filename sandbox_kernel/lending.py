@@ -25,7 +25,7 @@ def lend(
     demand_export: bool = True,
 ) -> tuple[Order, Lent]:
     """The order and what it is lent. Raises SerializationError for a value that cannot cross."""
-    bridges = Bridges()
+    bridges = Bridges(naive_is_utc=options.naive == "utc")
     values, attachments = _encode_lent(options, bridges)
     builtins = ("report", "console") if options.report is not None else ("console",)
     order = Order(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         CodeExecutionOptions,
         Execute,
         Language,
+        Naive,
     )
     from .engine.pool import WorkerPool
     from .execution import CodeExecution
@@ -36,6 +37,7 @@ def run_code(
     memory_limit_bytes: int | None = None,
     filename: str | None = None,
     report: Callable[[Any], Any] | None = None,
+    naive: Naive | None = None,
     engine: Backend | None = None,
     **unknown: Never,
 ) -> CodeExecution:
@@ -55,6 +57,7 @@ def run_code(
         memory_limit_bytes: Limit of the heap; the engine's default if not given.
         filename: The module's name in errors and stacks.
         report: Called with every value passed to `report`, a global that exists only if this is given.
+        naive: `"utc"` if lent datetimes without a time zone are meant as UTC; else they are refused.
         engine: Where to run; the default engine if not given.
     """
     named = _given(
@@ -66,6 +69,7 @@ def run_code(
         memory_limit_bytes=memory_limit_bytes,
         filename=filename,
         report=report,
+        naive=naive,
         **unknown,
     )
     return _start(source, options, named, engine)
@@ -83,6 +87,7 @@ def evaluate(
     memory_limit_bytes: int | None = None,
     filename: str | None = None,
     report: Callable[[Any], Any] | None = None,
+    naive: Naive | None = None,
     engine: Backend | None = None,
     **unknown: Never,
 ) -> CodeExecution:
@@ -101,6 +106,7 @@ def evaluate(
         memory_limit_bytes=memory_limit_bytes,
         filename=filename,
         report=report,
+        naive=naive,
         **unknown,
     )
     return _start(source, options, named, engine, demand_export=False)

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 from ..errors import SerializationError
@@ -29,6 +29,10 @@ _PLAIN_DEPTH = 100
 
 class Lender(Protocol):
     """Keeps the host functions and awaitables in a value, and numbers them."""
+
+    @property
+    def naive_is_utc(self) -> bool:
+        """Whether a datetime without a time zone is meant as UTC; if not, it is refused."""
 
     def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]: ...
     def lend_awaitable(self, awaitable: Any) -> int: ...
@@ -171,10 +175,13 @@ class _Table:
 
     def _date_node(self, value: datetime, me: int) -> list[Any]:
         if value.tzinfo is None:
-            self._fail(
-                "a datetime needs a time zone to be a Date; add one, such as replace(tzinfo=UTC)",
-                me,
-            )
+            if self._lender is None or not self._lender.naive_is_utc:
+                self._fail(
+                    "a datetime needs a time zone to be a Date; add one, such as"
+                    " replace(tzinfo=UTC), or give run_code the option naive='utc'",
+                    me,
+                )
+            value = value.replace(tzinfo=UTC)
         milliseconds = (value - EPOCH) / timedelta(milliseconds=1)
         return ["d", milliseconds if math.isfinite(milliseconds) else None]
 

@@ -19,7 +19,9 @@ from sandbox_kernel import (
     GuestFunction,
     JSMap,
     JSSet,
+    OptionError,
     RunEndedError,
+    SerializationError,
     run_code,
     undefined,
 )
@@ -342,6 +344,23 @@ def test_3_5_records_made_by_pandas_cross(value: Value) -> None:
 def test_3_5_a_refused_python_value_says_why(given: Any, hint: str) -> None:
     with pytest.raises(TypeError, match=hint):
         run_code("export default 1", globals={"given": given})
+
+
+def test_3_5_a_naive_datetime_is_utc_if_the_caller_says_so(value: Value) -> None:
+    noon = datetime(2020, 1, 1, 12)
+    source = (
+        "const now = get(); export default [given, now, await later()].map((d) => d.toISOString())"
+    )
+
+    async def later() -> datetime:
+        return noon
+
+    lent = {"given": noon, "get": lambda: noon, "later": later}
+    assert value(source, globals=lent, naive="utc") == ["2020-01-01T12:00:00.000Z"] * 3
+    with pytest.raises(SerializationError, match=r"^globals\.given: .*naive='utc'$"):
+        run_code(source, globals=lent)
+    with pytest.raises(OptionError, match="naive must be 'utc', not 'local'"):
+        run_code("export default 1", {"naive": "local"})
 
 
 def test_3_5_large_binary_crosses_both_ways(value: Value) -> None:

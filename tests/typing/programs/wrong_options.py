@@ -10,6 +10,7 @@ run_code("export default 1", language="python")  # wrong
 run_code("export default 1", globals=["rows"])  # wrong
 run_code("export default 1", modules={"./lib.ts": 1})  # wrong
 run_code("export default 1", report="print")  # wrong
+run_code("export default 1", naive="local")  # wrong
 evaluate("1", memory_limit_bytes="64MiB")  # wrong
 evaluate("1", report="print")  # wrong
 evaluate("1", global_={})  # wrong
