@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .contract import CodeExecutionResult as CodeExecutionResult
     from .contract import RunFailed as RunFailed
     from .engine import Engine as Engine
+    from .errors import EngineBusyError as EngineBusyError
     from .errors import EngineClosedError as EngineClosedError
     from .errors import EngineError as EngineError
     from .errors import IsolationError as IsolationError
@@ -46,6 +47,7 @@ _HOME = {
     "CodeExecutionResult": "contract",
     "RunFailed": "contract",
     "Engine": "engine",
+    "EngineBusyError": "errors",
     "EngineClosedError": "errors",
     "EngineError": "errors",
     "IsolationError": "errors",

@@ -16,6 +16,8 @@ from .contract import CodeExecutionError, CodeExecutionLog, Status
 from .values import undefined
 from .wire.order import Order
 
+CANCELLED = "cancelled"  # the reason of a run that nobody waits for any more
+
 
 @dataclass(frozen=True, slots=True)
 class Lent:
@@ -37,6 +39,12 @@ class Outcome:
 
 class Listener(Protocol):
     """Receives everything a run does, in order; `settled` is called once, at the end."""
+
+    handle: Callable[[], Any]
+    """What the caller holds of the run; None if nobody holds it any more."""
+
+    def on_start(self) -> None:
+        """The run executes now, and waits no longer. Once, on any thread."""
 
     def on_report(self, value: Any) -> None: ...
     def on_log(self, log: CodeExecutionLog) -> None: ...

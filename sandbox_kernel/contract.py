@@ -78,6 +78,7 @@ class CodeExecutionResult:
     logs: list[CodeExecutionLog] = field(default_factory=list)
     error: CodeExecutionError | None = None
     duration_ms: float = 0.0
+    queued_ms: float = 0.0  # of those, how long it waited before it executed
     memory_used_bytes: int | None = None
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ SandboxError
 ├── RunEndedError                         a guest function was called after its run ended
 ├── EngineError                           the engine could not provide a worker
 │   ├── IsolationError                    this machine cannot isolate workers as required
+│   ├── EngineBusyError                   as many runs wait as may; try again later
 │   └── EngineClosedError                 the engine was closed
 └── ProtocolError                         a worker sent an invalid message; it is discarded
 """
@@ -45,6 +46,10 @@ class EngineError(SandboxError):
 
 class IsolationError(EngineError):
     """The machine cannot provide the isolation that the engine is configured to require."""
+
+
+class EngineBusyError(EngineError):
+    """As many runs execute and wait as the engine is configured to allow; nothing was started."""
 
 
 class EngineClosedError(EngineError):

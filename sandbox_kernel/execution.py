@@ -1,20 +1,24 @@
 """`Execution`, the handle of a run, and `CodeExecution`, which `run_code` returns.
 
-A handle only reads a `Transcript`, which the backend writes while the run is in progress.
+Whoever awaits a run and is cancelled terminates it, and so does the last holder of its handle that
+lets go of it. A handle only reads a `Transcript`, which the backend writes while the run goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+import weakref
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
+from functools import partial
+from math import isnan
 from time import perf_counter
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
-from . import loops
-from .backend import ActiveRun, Backend, Lent, Outcome
+from .backend import CANCELLED, Backend, Lent
 from .brief import Holder, Parts
-from .contract import CodeExecutionLog, CodeExecutionResult
+from .contract import DEFAULT_FILENAME, CodeExecutionLog, CodeExecutionResult
+from .transcript import CodeTranscript, Transcript, Waker, waker
 from .wire.order import Order
 
 Result = TypeVar("Result")
@@ -49,92 +53,47 @@ class LiveView(Holder, Sequence[Any]):
         return Parts("[", self._items, len(self._items), "]")
 
 
-class Transcript(Generic[Result]):
-    """A run's output so far, and its result. Written on the run's loop, read from any thread."""
+class Execution(Coroutine[Any, Any, Result], Generic[Result]):
+    """The handle of one run: await it, `wait()` for it, `stream()` it or `terminate()` it.
 
-    def __init__(self) -> None:
-        self.began = perf_counter()
-        self.items: list[Any] = []  # what `stream()` yields
-        self.result: Result | None = None
-        self.active: ActiveRun | None = None
-        self._thread: loops.LoopThread | None = None
-        self._lock = threading.Lock()
-        self._item_wakers: list[
-            Callable[[], None]
-        ] = []  # each is called once: at the next item or at the end
-        self._end_wakers: list[Callable[[], None]] = []
-
-    def begin(self, start: Callable[[asyncio.AbstractEventLoop], ActiveRun]) -> None:
-        """Starts on the caller's loop, or on that of a borrowed thread if the caller has none."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self._thread = loops.borrow()
-            loop = self._thread.loop
-        try:
-            active = start(loop)
-        except BaseException:
-            self._give_back_thread()
-            raise
-        with self._lock:
-            if self.result is None:
-                self.active = active
-
-    def add(self, item: Any) -> None:
-        self.items.append(item)
-        if self._item_wakers:
-            with self._lock:
-                wakers, self._item_wakers = self._item_wakers, []
-            _call_all(wakers)
-
-    def end(self, result: Result) -> None:
-        with self._lock:
-            self.result = result
-            self.active = None  # so that nothing of a finished run waits for garbage collection
-            wakers = [*self._item_wakers, *self._end_wakers]
-            self._item_wakers, self._end_wakers = [], []
-        _call_all(wakers)
-        self._give_back_thread()
-
-    def wake_at_end(self, wake: Callable[[], None]) -> None:
-        with self._lock:
-            if self.result is None:
-                self._end_wakers.append(wake)
-                return
-        wake()
-
-    def wake_after(self, count: int, wake: Callable[[], None]) -> None:
-        """Calls `wake` once there are more than `count` items, or at the end."""
-        with self._lock:
-            if self.result is None and len(self.items) <= count:
-                self._item_wakers.append(wake)
-                return
-        wake()
-
-    def _give_back_thread(self) -> None:
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            loops.give_back(thread)
-
-
-class Execution(Generic[Result]):
-    """The handle of one run: await it, `wait()` for it, `stream()` it or `terminate()` it."""
+    It is a coroutine too, so that `TaskGroup.create_task(run)` takes it; `send`, `throw` and `close`
+    are for the task that drives it.
+    """
 
     def __init__(self, transcript: Transcript[Result]) -> None:
         self._transcript = transcript
+        transcript.handle = weakref.ref(self)
+        self._driven: dict[Any, Generator[Any, None, Result]] = {}  # by the task that drives it
+
+    def __del__(self) -> None:
+        if self._transcript.result is None:
+            self._transcript.give_up_soon()
 
     @property
     def running(self) -> bool:
         """True until the run has settled."""
         return self._transcript.result is None
 
+    @property
+    def started(self) -> bool:
+        """True once execution has begun; until then the run waits in the queue."""
+        return self._transcript.started_at is not None
+
     def terminate(self, reason: str | None = None) -> None:
         """Stops the run, whatever it is doing. Idempotent; may be called from any thread."""
-        if reason is not None and not isinstance(reason, str):
-            raise TypeError(f"reason must be a string, not {type(reason).__name__}")
-        active = self._transcript.active
-        if active is not None:
-            active.terminate(reason)
+        _check_reason(reason)
+        self._transcript.terminate(reason)
+
+    def terminate_after(self, seconds: float, reason: str | None = None) -> Self:
+        """Terminates the run once it has executed for so long; the wait in the queue is not counted.
+
+        A second call replaces the first. Returns the handle: `await run_code(source).terminate_after(2)`.
+        """
+        _check_seconds(seconds)
+        _check_reason(reason)
+        stop = partial(self._transcript.terminate, reason or f"{seconds:g}s budget")
+        self._transcript.after(seconds, stop)
+        return self
 
     def wait(self, timeout: float | None = None) -> Result:
         """The result, for code without an event loop. After a TimeoutError the run continues."""
@@ -146,7 +105,13 @@ class Execution(Generic[Result]):
             raise RuntimeError("wait() would block the running event loop; await the run instead")
         settled = threading.Event()
         self._transcript.wake_at_end(settled.set)
-        if not settled.wait(timeout):
+        try:
+            in_time = settled.wait(timeout)
+        except BaseException:  # such as KeyboardInterrupt
+            self._cancelled(settled.set)
+            raise
+        if not in_time:
+            self._transcript.wait_no_longer(settled.set)
             raise TimeoutError(f"the run did not settle within {timeout} s")
         return self._result()
 
@@ -154,23 +119,81 @@ class Execution(Generic[Result]):
         if self._transcript.result is None:
             loop = asyncio.get_running_loop()
             future: asyncio.Future[None] = loop.create_future()
-            self._transcript.wake_at_end(_waker(loop, future))
-            yield from future
+            wake = waker(loop, future)
+            self._transcript.wake_at_end(wake)
+            try:
+                yield from future
+            except asyncio.CancelledError:
+                self._cancelled(wake)
+                raise
+            except GeneratorExit:  # closed, perhaps by the garbage collector
+                if self._transcript.wait_no_longer(wake):
+                    self._transcript.give_up_soon()
+                raise
         return self._result()
 
     async def stream(self) -> AsyncIterator[Any]:
         """Yields every item from the first on, as it arrives; ends when the run has settled."""
         transcript, yielded = self._transcript, 0
-        while True:
-            while yielded < len(transcript.items):
-                yield transcript.items[yielded]
-                yielded += 1
-            if transcript.result is not None:
-                return
-            loop = asyncio.get_running_loop()
-            future: asyncio.Future[None] = loop.create_future()
-            transcript.wake_after(yielded, _waker(loop, future))
-            await future
+
+        def waits() -> None:
+            """Stands for this iteration among those who wait for the run."""
+
+        transcript.wake_at_end(waits)
+        try:
+            while True:
+                while yielded < len(transcript.items):
+                    yield transcript.items[yielded]
+                    yielded += 1
+                if transcript.result is not None:
+                    return
+                loop = asyncio.get_running_loop()
+                future: asyncio.Future[None] = loop.create_future()
+                transcript.wake_after(yielded, waker(loop, future))
+                await future
+        except asyncio.CancelledError:
+            self._cancelled(waits)
+            raise
+        finally:
+            transcript.wait_no_longer(waits)
+
+    # -- as a coroutine: each task that drives it awaits it for itself
+
+    def send(self, value: Any) -> Any:
+        """The next step of the current task's own await."""
+        task = _current_task()
+        steps = self._driven.get(task)
+        if steps is None:
+            steps = self._driven[task] = self.__await__()
+        return self._step(task, steps.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raises in the current task's await; a CancelledError terminates a run that nobody awaits."""
+        task = _current_task()
+        steps = self._driven.get(task)
+        if steps is None:  # cancelled before its first step
+            self._cancelled(_nothing)
+            return self._step(task, self.__await__().throw, *error)
+        return self._step(task, steps.throw, *error)
+
+    def close(self) -> None:
+        """Ends the current task's await, and with it a run that nobody else awaits."""
+        steps = self._driven.pop(_current_task(), None)
+        if steps is not None:
+            steps.close()
+        else:
+            self._cancelled(_nothing)
+
+    def _step(self, task: Any, advance: Callable[..., Any], *given: Any) -> Any:
+        try:
+            return advance(*given)
+        except BaseException:  # also StopIteration, which has the result
+            self._driven.pop(task, None)
+            raise
+
+    def _cancelled(self, wake: Waker) -> None:
+        if self._transcript.wait_no_longer(wake):
+            self._transcript.terminate(CANCELLED)
 
     def _result(self) -> Result:
         result = self._transcript.result
@@ -184,6 +207,11 @@ class CodeExecution(Execution[CodeExecutionResult]):
     _transcript: CodeTranscript
 
     @property
+    def filename(self) -> str:
+        """The module's name in errors and stacks."""
+        return self._transcript.filename
+
+    @property
     def reports(self) -> Sequence[Any]:
         """A live, read-only view of the values reported so far."""
         return LiveView(self._transcript.items)
@@ -192,6 +220,14 @@ class CodeExecution(Execution[CodeExecutionResult]):
     def logs(self) -> Sequence[CodeExecutionLog]:
         """A live, read-only view of the console calls captured so far."""
         return LiveView(self._transcript.logs)
+
+    @property
+    def duration_ms(self) -> float:
+        """Milliseconds since it was asked for, until now or until its end."""
+        result = self._transcript.result
+        if result is not None:
+            return result.duration_ms
+        return (perf_counter() - self._transcript.asked_at) * 1000
 
     @property
     def memory_used_bytes(self) -> int | None:
@@ -203,37 +239,10 @@ class CodeExecution(Execution[CodeExecutionResult]):
 
     def __repr__(self) -> str:
         result = self._transcript.result
-        state = "running" if result is None else result.status
-        return f"<CodeExecution {state}, {len(self._transcript.items)} reports>"
-
-
-class CodeTranscript(Transcript[CodeExecutionResult]):
-    """Listens to a run started by `run_code`."""
-
-    def __init__(self, log_sink: Callable[[CodeExecutionLog], None] | None = None) -> None:
-        super().__init__()
-        self.logs: list[CodeExecutionLog] = []
-        self._log_sink = log_sink
-
-    on_report = Transcript.add
-
-    def on_log(self, log: CodeExecutionLog) -> None:
-        self.logs.append(log)
-        if self._log_sink is not None:
-            self._log_sink(log)
-
-    def settled(self, outcome: Outcome) -> None:
-        self.end(
-            CodeExecutionResult(
-                status=outcome.status,
-                result=outcome.result,
-                reports=list(self.items),
-                logs=list(self.logs),
-                error=outcome.error,
-                duration_ms=(perf_counter() - self.began) * 1000,
-                memory_used_bytes=outcome.memory_used_bytes,
-            )
-        )
+        going = "running" if self.started else "queued"
+        state = going if result is None else result.status
+        name = "" if self.filename == DEFAULT_FILENAME else f"{self.filename} "
+        return f"<CodeExecution {name}{state}, {len(self._transcript.items)} reports>"
 
 
 def start_code(
@@ -243,27 +252,38 @@ def start_code(
     log_sink: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
     """Starts the order on the backend, and returns the handle of the run."""
-    transcript = CodeTranscript(log_sink)
-    transcript.begin(lambda loop: backend.start(order, lent, transcript, loop))
+    transcript = CodeTranscript(order.filename, log_sink)
+    try:
+        transcript.begin(lambda loop: backend.start(order, lent, transcript, loop))
+    except BaseException:
+        lent.bridges.close()
+        raise
     return CodeExecution(transcript)
 
 
-def _call_all(wakers: list[Callable[[], None]]) -> None:
-    for wake in wakers:
-        wake()
+def call_after(run: CodeExecution, seconds: float, call: Callable[[], object]) -> None:
+    """`terminate_after` for those who do more than terminate: makes the call instead, on any thread."""
+    run._transcript.after(seconds, call)
 
 
-def _waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Callable[[], None]:
-    """Resolves a future from any thread. Its loop may have been closed meanwhile."""
+def _check_reason(reason: object) -> None:
+    if reason is not None and not isinstance(reason, str):
+        raise TypeError(f"reason must be a string, not {type(reason).__name__}")
 
-    def resolve() -> None:
-        if not future.done():
-            future.set_result(None)
 
-    def wake() -> None:
-        try:
-            loops.on_loop(loop, resolve)
-        except RuntimeError:
-            pass  # the loop is closed
+def _check_seconds(seconds: object) -> None:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise TypeError(f"seconds must be a number, not {type(seconds).__name__}")
+    if isnan(seconds) or seconds < 0:
+        raise ValueError(f"seconds must not be negative, but is {seconds}")
 
-    return wake
+
+def _current_task() -> asyncio.Task[Any] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None  # no loop runs here
+
+
+def _nothing() -> None:
+    """Wakes nobody."""

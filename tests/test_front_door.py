@@ -11,7 +11,7 @@ import sandbox_kernel
 def test_the_public_names_are_these() -> None:
     assert sorted(sandbox_kernel.__all__) == [
         "ArrayBuffer", "BigInt", "CodeExecution", "CodeExecutionError", "CodeExecutionLog",
-        "CodeExecutionOptions", "CodeExecutionResult", "Engine", "EngineClosedError", "EngineError",
+        "CodeExecutionOptions", "CodeExecutionResult", "Engine", "EngineBusyError", "EngineClosedError", "EngineError",
         "GuestError", "GuestFunction", "IsolationError", "JSMap", "JSSet", "Opaque", "OptionError",
         "RunEndedError", "RunFailed", "SandboxError", "SerializationError", "__version__", "evaluate",
         "modules_from", "one_way", "run_code", "undefined",

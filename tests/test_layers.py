@@ -26,8 +26,8 @@ DATA = {
     "sizes",
     "spelling",
 }
-SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops"}
-RUNS = SEAM | {"lending", "execution", "engine", "run"}
+SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops", "clock"}
+RUNS = SEAM | {"lending", "transcript", "execution", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
 MAY_KNOW: dict[str, set[str]] = {
@@ -49,15 +49,18 @@ MAY_KNOW: dict[str, set[str]] = {
     "exports": DATA | {"wire", "bridges"},
     "backend": DATA | {"contract", "wire", "bridges"},
     "loops": {"errors"},
+    "clock": set(),
     "lending": SEAM,
-    "execution": SEAM,
+    "transcript": SEAM,
+    "execution": SEAM | {"transcript"},
     "isolation": {"errors"},
     "worker": {"wire", "errors", "specifiers", "isolation"},
-    "engine": SEAM | {"isolation"},
+    "engine": SEAM | {"isolation", "execution"},  # whose handles it lists
     "permissions": SEAM,
     "capabilities": SEAM | {"isolation", "permissions"},
     "sessions": DATA | {"isolation"},
-    "programs": SEAM | {"execution", "isolation", "permissions", "capabilities", "sessions"},
+    "programs": SEAM
+    | {"transcript", "execution", "isolation", "permissions", "capabilities", "sessions"},
     "run": (RUNS - {"run"}) | LENT,
     "selftest": RUNS | {"worker", "isolation"},
     "tools": RUNS | LENT,
@@ -71,14 +74,13 @@ MAY_KNOW: dict[str, set[str]] = {
 }
 # The families of notebook/, by the same rule.
 NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
-    "clock": set(),
     "interrupts": set(),
     "options": set(),
     "assist": set(),
     "show": {"options", "assist"},
-    "view": {"show", "clock"},
+    "view": {"show"},
     "modules": {"options", "show"},
-    "cellrun": {"options", "show", "view", "clock", "interrupts"},
+    "cellrun": {"options", "show", "view", "interrupts"},
 }
 
 

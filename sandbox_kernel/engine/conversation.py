@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from ..backend import Lent, Listener, Outcome
 from ..contract import CodeExecutionError
@@ -21,31 +21,19 @@ from ..wire import messages
 from ..wire.control import Record
 from ..wire.frame import Buffer, Frame, pack
 from ..wire.order import Order
-from ..wire.values import (
-    LARGE,
-    decode,
-    decode_in_steps,
-    decode_lines,
-    decode_lines_in_steps,
-    encode,
-    weight,
-    weight_of_lines,
-)
+from ..wire.values import encode
 from . import ending
 from .calls import Calls
 from .complaints import Complaints
 from .guests import Guests
-from .incoming import failure_of, log_of
+from .hearing import Hearing, OverBudget
+from .incoming import failure_of
 from .line import READY, Line
 from .places import Nest, current_nest
 from .settings import Settings
 from .sinks import Sinks
 from .state import MAY_SAY, Lifecycle, State
 from .worker import Worker, address_space
-
-
-class OverBudget(Exception):
-    """The guest has reached a safety cap; the message says which."""
 
 
 class Conversation:
@@ -78,7 +66,10 @@ class Conversation:
         self._guests = Guests(loop, self._call_guest)
         sink = lent.report
         self._sinks = None if sink is None else Sinks(loop, self._context, sink, complaints)
-        self._output = 0  # host memory that the worker's messages occupy for good, about
+        self._hearing = Hearing(
+            *(lent, listener, settings, self._calls, self._guests, self._sinks, complaints),
+            ordered_sets=order.lenient,
+        )
 
     @property
     def ended(self) -> bool:
@@ -103,6 +94,7 @@ class Conversation:
             return False
         if ready:
             self._life.move(State.RUNNING)
+        self._listener.on_start()
         on_loop(self.loop, self._listen, line)
         if self._life.stopping:
             worker.kill()
@@ -135,47 +127,9 @@ class Conversation:
             self._failed(frame)
         elif frame.kind == messages.READY:
             self._ready(frame)
-        elif len(frame.text) > LARGE:
-            return self._hear_in_steps(frame)
-        elif frame.kind == messages.SAID:
-            self._said(frame)
         else:
-            self._hear_value(frame)
+            return self._hearing.hear(frame, self)
         return None
-
-    def _hear_value(self, frame: Frame) -> None:
-        size = weight(frame.text, frame.attachments)
-        self._charge(size)
-        borrower, ordered = self._reading(frame.kind)
-        value = decode(frame.text, frame.attachments, borrower, ordered=ordered)
-        self._HANDLERS[frame.kind](self, frame, value, size)
-
-    def _hear_in_steps(self, frame: Frame) -> Iterator[None]:
-        if frame.kind == messages.SAID:
-            return self._said_in_steps(bytes(frame.text))
-        return self._value_in_steps(frame)
-
-    def _value_in_steps(self, frame: Frame) -> Iterator[None]:
-        before = self._output
-        self._charge(weight(b"", frame.attachments))
-        borrower, ordered = self._reading(frame.kind)
-        value = yield from decode_in_steps(
-            bytes(frame.text), frame.attachments, borrower, self._charge, ordered=ordered
-        )
-        self._HANDLERS[frame.kind](self, frame, value, self._output - before)
-
-    def _reading(self, kind: int) -> tuple[Guests | None, bool]:
-        """Who lends functions and promises that are in a value, and whether Sets keep order."""
-        if kind == messages.LOG:
-            return None, True
-        return self._guests, kind == messages.FINISHED and self._order.lenient
-
-    def _charge(self, size: int) -> None:
-        """Before anything of that size is made."""
-        cap = self._settings.output_bytes
-        if self._output + self._calls.weight + size > cap:
-            raise OverBudget(f"more than {spell_size(cap)} of output")
-        self._output += size
 
     def _ready(self, frame: Frame) -> None:
         if frame.b != messages.VERSION or frame.a not in messages.ISOLATION_NAMES:
@@ -183,81 +137,6 @@ class Conversation:
         if frame.a < self._isolation:
             raise ProtocolError("the worker is not isolated as required")
         self._life.move(State.RUNNING)
-
-    def _said(self, frame: Frame) -> None:
-        self._charge(weight_of_lines(frame.text))
-        for letter, value in decode_lines(frame.text, self._borrower_for):
-            if letter == "R":  # here too, because there are many
-                self._report(value)
-            else:
-                self._say(letter, value)
-            if self._life.state is State.ENDED:
-                return
-
-    def _said_in_steps(self, text: bytes) -> Iterator[None]:
-        for said in decode_lines_in_steps(text, self._borrower_for, self._charge):
-            if said is not None:
-                self._say(*said)
-            yield
-
-    def _say(self, letter: str, value: Any) -> None:
-        if letter == "R":
-            self._report(value)
-        elif letter == "L":
-            self._log(value)
-        else:
-            raise ProtocolError("a line is neither report nor log")
-
-    def _borrower_for(self, letter: str) -> Guests | None:
-        """Logs describe functions and promises; only reports may lend them."""
-        return self._guests if letter == "R" else None
-
-    def _said_report(self, _frame: Frame, value: Any, _size: int) -> None:
-        self._report(value)
-
-    def _said_log(self, _frame: Frame, value: Any, _size: int) -> None:
-        self._log(value)
-
-    def _log(self, entry: Any) -> None:
-        log = log_of(entry)
-        try:
-            self._listener.on_log(log)
-        except Exception as error:
-            self._complaints.tell("the log sink raised", error)
-
-    def _report(self, value: Any) -> None:
-        if self._sinks is None:
-            raise ProtocolError("it reported, but was given no report function")
-        self._listener.on_report(value)
-        if self._sinks.give(value):
-            self._check_in_flight()
-
-    def _called(self, frame: Frame, args: Any, size: int) -> None:
-        self._output -= size  # arguments are gone when their call is
-        self._calls.make(frame.a, frame.b, args, size)
-        self._check_in_flight()
-
-    def _called_many(self, _frame: Frame, calls: Any, size: int) -> None:
-        self._output -= size
-        self._calls.make_all(calls, size)
-        self._check_in_flight()
-
-    def _answered(self, frame: Frame, value: Any, _size: int) -> None:
-        future = self._guests.waiting_for(frame.kind, frame.a)
-        self._guests.settle(frame.kind, future, value)
-
-    def _released(self, _frame: Frame, numbers: Any, size: int) -> None:
-        self._output -= size
-        if type(numbers) is not list or not set(map(type, numbers)) <= {int}:
-            raise ProtocolError("RELEASED is not a list of numbers")
-        for number in numbers:
-            self._lent.bridges.release(number)
-
-    def _check_in_flight(self) -> None:
-        cap = self._settings.calls_in_flight
-        sinks = self._sinks.in_flight if self._sinks is not None else 0
-        if self._calls.in_flight + sinks > cap:
-            raise OverBudget(f"more than {cap} calls in flight")
 
     # -- answering
 
@@ -296,6 +175,9 @@ class Conversation:
             # Nobody reads now. A guest that waits for a synchronous bridge has said all it could.
             self._end(ending.terminated(reason))
 
+    def handle(self) -> Any:
+        return self._listener.handle()
+
     def is_stuck(self) -> bool:
         line = self._line
         return line is not None and line.is_stuck()
@@ -304,7 +186,7 @@ class Conversation:
         line = self._line
         return None if line is None or self.ended else line.memory_used_bytes()
 
-    def _finished(self, frame: Frame, value: Any, _size: int) -> None:
+    def finished(self, frame: Frame, value: Any) -> None:
         self._life.move(State.FINISHING)
         used, limit = self._peak(frame), self._order.memory_limit
         if used is not None and used > limit:
@@ -399,16 +281,3 @@ class Conversation:
         if line is not None:
             line.hang_up()
             line.close()
-
-    _HANDLERS: ClassVar[dict[int, Callable[[Conversation, Frame, Any, int], None]]] = {
-        messages.REPORT: _said_report,
-        messages.LOG: _said_log,
-        messages.CALL: _called,
-        messages.CALLS: _called_many,
-        messages.GUEST_RETURN: _answered,
-        messages.GUEST_THROW: _answered,
-        messages.RESOLVED: _answered,
-        messages.REJECTED: _answered,
-        messages.RELEASED: _released,
-        messages.FINISHED: _finished,
-    }

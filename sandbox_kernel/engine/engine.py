@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from traitlets import Bool, Int
+from traitlets import Bool, Float, Int
 from traitlets.config import SingletonConfigurable
 
 from ..backend import ActiveRun, Lent, Listener
@@ -14,6 +14,9 @@ from .default import default_pool
 from .doctor import examine
 from .pool import Processes, WorkerPool
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..execution import CodeExecution
 
 _DEFAULTS = Settings()
 
@@ -30,6 +33,16 @@ class Engine(SingletonConfigurable):
         _DEFAULTS.concurrency,
         min=1,
         help="Runs executing at the same time; more are queued in the order they came.",
+    ).tag(config=True)
+    max_queued = Int(
+        _DEFAULTS.max_queued,
+        min=0,
+        help="Runs that may wait for a place; beyond it run_code raises EngineBusyError. 0: none.",
+    ).tag(config=True)
+    queue_seconds = Float(
+        _DEFAULTS.queue_seconds,
+        min=0,
+        help="Seconds that a run may wait for a place; then it is terminated. 0: no bound.",
     ).tag(config=True)
     default_memory_limit_bytes = Int(
         _DEFAULTS.default_memory_limit_bytes,
@@ -88,6 +101,14 @@ class Engine(SingletonConfigurable):
     ) -> ActiveRun:
         """What `run_code` calls."""
         return self._pool.start(order, lent, listener, loop)
+
+    def runs(self) -> list[CodeExecution]:
+        """The handles of all runs that execute or wait in the queue, oldest first."""
+        return self._pool.runs()
+
+    def terminate_all(self, reason: str | None = None) -> None:
+        """Terminates all of these; runs that are started from now on are not affected."""
+        self._pool.terminate_all(reason)
 
     def warm_up(self) -> None:
         """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import deque
 from contextvars import ContextVar
+from sys import maxsize
 from typing import Generic, TypeVar
 
-from ..errors import EngineError
+from ..errors import EngineBusyError, EngineError
 
 Run = TypeVar("Run")
 
@@ -49,17 +50,29 @@ class Places(Generic[Run]):
     def queued(self) -> int:
         return len(self._queue) + sum(map(len, self._siblings.values()))
 
-    def enter(self, run: Run, capacity: int, parent: Nest | None = None) -> bool:
-        """Whether it may execute now."""
+    def enter(
+        self, run: Run, capacity: int, parent: Nest | None = None, *, most: int = maxsize
+    ) -> bool:
+        """Whether it may execute now. At most `most` wait in the queue, and for each parent."""
         if len(self.executing) < capacity:
             self.executing.add(run)
         elif parent is None:
-            self._queue.append(run)
+            self._wait_in(self._queue, run, most)
         elif parent in self._taken:
-            self._siblings.setdefault(parent, deque()).append(run)
+            siblings = self._siblings.get(parent, deque())
+            self._wait_in(siblings, run, most)
+            self._siblings[parent] = siblings
         else:
             self._nest(run, parent)
         return run in self.executing
+
+    def _wait_in(self, queue: deque[Run], run: Run, most: int) -> None:
+        if len(queue) >= most:
+            raise EngineBusyError(
+                f"the engine is busy: {len(self.executing):,} runs execute and {len(queue):,} wait;"
+                " try again later, or raise Engine.concurrency or Engine.max_queued"
+            )
+        queue.append(run)
 
     def leave(self, run: Run, capacity: int) -> Run | None:
         """It has ended; who executes instead, if anybody."""
@@ -105,10 +118,6 @@ class Places(Generic[Run]):
                 if not siblings:
                     del self._siblings[parent]
                 return
-
-    def all(self) -> list[Run]:
-        siblings = (run for some in self._siblings.values() for run in some)
-        return [*self.executing, *self._queue, *siblings]
 
     def clear(self) -> None:
         self.executing.clear()

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from ..backend import ActiveRun, Lent, Listener
+from ..backend import CANCELLED, ActiveRun, Lent, Listener
 from ..contract import CodeExecutionError
 from ..errors import EngineClosedError, IsolationError
 from ..wire.control import Record
@@ -22,6 +22,8 @@ from .conversation import Conversation
 from .places import Nest, Places, current_nest
 from .settings import Settings
 from .spawn import Spawned
+from .taker import Taker
+from .waits import Waits
 from .worker import Worker
 from .zygote import ZygoteProcess, filters_system_calls
 from .zygotes import Zygotes, is_crash
@@ -42,24 +44,6 @@ class Processes(NamedTuple):
     other_zygotes: tuple[int, ...]
 
 
-class Taker(Protocol):
-    """Whoever takes a worker: a conversation here, or a relay to one elsewhere."""
-
-    loop: asyncio.AbstractEventLoop
-
-    def attach(self, worker: Worker) -> bool:
-        """Starts using it; False if the worker is dead, so that another may be tried."""
-
-    def abandon(self, message: str) -> None:
-        """Nobody will execute it any more."""
-
-    def fail(self, error: CodeExecutionError) -> None:
-        """No worker can be had."""
-
-    def is_stuck(self) -> bool:
-        """Whether its worker was stopped before it said anything."""
-
-
 class WorkerPool:
     """The processes of one engine. All of it may be called from any thread."""
 
@@ -69,7 +53,9 @@ class WorkerPool:
         self._zygotes = Zygotes(self._listen_to)
         self._zygote_failures = 0
         self._spares: deque[Worker] = deque()
+        self._live: dict[Taker, None] = {}  # executing and queued, oldest first
         self._places: Places[Taker] = Places()
+        self._waits = Waits(self._waited_enough)
         self._waiting: deque[Taker] = deque()  # that have a place, but no worker yet
         self._given: dict[Taker, Worker] = {}  # forked for a taker, on their way to its loop
         self._taken: dict[Taker, int] = {}  # process numbers of workers in use
@@ -130,10 +116,27 @@ class WorkerPool:
         with self._lock:
             self._refuse_if_closed()
             self._drop_orphans()
-            if not self._places.enter(conversation, settings.concurrency, parent):
+            executes = self._places.enter(
+                conversation, settings.concurrency, parent, most=settings.max_queued
+            )
+            self._live[conversation] = None
+            if not executes:
+                self._waits.begin(conversation, settings.queue_seconds)
                 return conversation
         self._assign(conversation)
         return conversation
+
+    def runs(self) -> list[Any]:
+        """The handles of all that execute or wait, oldest first."""
+        with self._lock:
+            handles = [taker.handle() for taker in self._live]
+        return [handle for handle in handles if handle is not None]
+
+    def terminate_all(self, reason: str | None) -> None:
+        with self._lock:
+            takers = list(self._live)
+        for taker in takers:
+            taker.terminate(reason)
 
     def warm_up(self) -> None:
         """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""
@@ -156,7 +159,7 @@ class WorkerPool:
         """Ends every run and every process; leaves no zombie and no descriptor. Idempotent."""
         with self._lock:
             self._closed = True
-            takers = self._places.all()
+            takers = list(self._live)
             self._waiting.clear()
             zygotes, spares = self._let_go()
         for taker in takers:
@@ -283,7 +286,7 @@ class WorkerPool:
         try:
             taker.loop.call_soon_threadsafe(function, *args)
         except RuntimeError:
-            taker.abandon(_LOOP_CLOSED)
+            taker.abandon(CANCELLED)
 
     def _zygote_lost(self, zygote: ZygoteProcess, reason: str) -> None:
         """On the zygote's thread: its workers are dead; who waits for one gets another zygote."""
@@ -312,6 +315,7 @@ class WorkerPool:
         """Now and then, on the zygote's thread."""
         with self._lock:
             self._renew()
+            self._drop_orphans()
         self._check_patience()
 
     def _renew(self) -> None:
@@ -347,15 +351,25 @@ class WorkerPool:
                 self._given.pop(taker).close()
             self._taken.pop(taker, None)
             self._since.pop(taker, None)
+            self._live.pop(taker, None)
+            self._waits.end(taker)
             following = self._places.leave(taker, self._settings.concurrency)
             if following is None or self._closed:
                 return
+            self._waits.end(following)
         self._on_loop(following, self._assign, following)
+
+    def _waited_enough(self, taker: Taker, seconds: float) -> None:
+        """On the clock's thread."""
+        with self._lock:
+            still_waits = self._waits.end(taker)
+        if still_waits:
+            taker.abandon(f"it waited {seconds:g} s in the queue (Engine.queue_seconds)")
 
     def _drop_orphans(self) -> None:
         """Runs whose event loop was closed under them will never end by themselves."""
-        for taker in [each for each in self._places.all() if each.loop.is_closed()]:
-            taker.abandon(_LOOP_CLOSED)
+        for taker in [each for each in self._live if each.loop.is_closed()]:
+            taker.abandon(CANCELLED)
 
     def forget(self) -> None:
         """In a fork of the host: processes and sockets belong to the parent."""
@@ -367,11 +381,10 @@ class WorkerPool:
         self._taken.clear()
         self._since.clear()
         self._waiting.clear()
+        self._live.clear()
+        self._waits.clear()
         self._places.clear()
         self._zygotes.forget()
-
-
-_LOOP_CLOSED = "the event loop of this run was closed"
 
 
 def _no_worker(reason: str) -> CodeExecutionError:

@@ -16,6 +16,8 @@ class Settings(NamedTuple):
 
     spares: int = 4  # workers kept ready, about 3 MB each
     concurrency: int = max(8, 4 * (os.cpu_count() or 1))  # runs executing at once
+    max_queued: int = 1000  # runs that wait for one of those to end
+    queue_seconds: float = 0.0  # that a run may wait; 0: as long as it takes
     default_memory_limit_bytes: int = 64 * 2**20  # heap of a run that sets no limit
     cpu_seconds: int = 300  # processor time of one run
     output_bytes: int = 256 * 2**20  # host memory that one run's messages may occupy

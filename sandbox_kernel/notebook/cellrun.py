@@ -13,9 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..contract import CodeExecutionLog, CodeExecutionResult
-from ..execution import CodeExecution
+from ..execution import CodeExecution, call_after
 from ..run import run_cell
-from .clock import Alarm, clock
 from .interrupts import Guard, bind, guarded
 from .options.grammar import CellOptions, Face
 from .show.traceback import Scene, Traceback, traceback_of
@@ -76,7 +75,6 @@ class CellRun:
         self._given = {**named, **self._guarded(named)}
         self._run: CodeExecution | None = None
         self._view: LateView | None = None
-        self._deadline: Alarm | None = None
         self._stopped_by: str | None = None
 
     def _guarded(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +96,7 @@ class CellRun:
             run.terminate(self._stopped_by)
         deadline = self.options.deadline
         if deadline is not None:
-            self._deadline = clock.after(deadline.seconds, partial(self.stop, deadline.reason))
+            call_after(run, deadline.seconds, partial(self.stop, deadline.reason))
         if self.options.shows_reports and self._output.display is not None:
             self._view = LateView(run, self._output.display)
         return run
@@ -127,8 +125,6 @@ class CellRun:
 
     def finish(self, result: CodeExecutionResult) -> Traceback | None:
         """Completes the view; returns the traceback if the run failed."""
-        if self._deadline is not None:
-            self._deadline.cancel()
         if self._view is not None:
             self._view.finish(result)
         return None if result.status == "success" else traceback_of(result, self._scene)

@@ -63,6 +63,7 @@ class Play:
         return 4096
 
     async def _play(self) -> Outcome:
+        self._listener.on_start()
         outcome = Outcome("link_error", error=CodeExecutionError("LinkError", "no default export"))
         for step in steps_of(self._order.source):
             outcome = await self._step(step) or outcome

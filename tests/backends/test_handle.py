@@ -198,6 +198,7 @@ def test_users_see_nothing_of_the_listener(backend: Backend) -> None:
     run = start(backend, ["return", 1])
     run.wait(SECONDS)
     public = {name for name in dir(run) if not name.startswith("_")}
-    handle = {"running", "terminate", "wait", "stream"}
-    assert public == handle | {"reports", "logs", "memory_used_bytes"}
+    handle = {"running", "started", "terminate", "terminate_after", "wait", "stream"}
+    handle |= {"send", "throw", "close"}  # of a coroutine
+    assert public == handle | {"reports", "logs", "memory_used_bytes", "duration_ms", "filename"}
     assert {name for name in dir(Execution) if not name.startswith("_")} == handle

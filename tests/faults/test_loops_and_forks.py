@@ -26,7 +26,7 @@ def test_a_loop_closed_under_its_run(engine: Engine) -> None:
     assert works(engine)  # the next run finds the orphan, and ends it
     result = run.wait(30)
     assert (result.status, result.reports) == ("terminated", [1])
-    assert result.error.message == "the event loop of this run was closed"
+    assert result.error.message == "cancelled"
     assert until(lambda: gone(worker))
 
 

@@ -11,8 +11,8 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
+from ...clock import clock
 from ...contract import CodeExecutionResult
-from ..clock import clock
 
 if TYPE_CHECKING:
     from .run_view import Publish, RunView, Watchable

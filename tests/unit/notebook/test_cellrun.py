@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from sandbox_kernel.clock import clock
 from sandbox_kernel.contract import CodeExecutionLog
 from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.notebook.cellrun import CellRun
-from sandbox_kernel.notebook.clock import clock
 from sandbox_kernel.notebook.interrupts import Guard
 from sandbox_kernel.notebook.options.grammar import parse_options
 

@@ -1,7 +1,7 @@
-"""Delayed calls that do not depend on the notebook's loop, which a bridge may block.
+"""Delayed calls that do not depend on an event loop, which a bridge may block.
 
-One thread makes all of them; the first call starts it. Most cells end within milliseconds, and a
-thread for each would take as long as the cell does.
+One thread makes all of them; the first call starts it. Most runs end within milliseconds, and a
+thread for each would take as long as the run does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Callable
 from itertools import count
 
 _log = logging.getLogger(__name__)
+_MANY = 1000  # alarms, from which on cancelled ones are looked for
+_LONGEST_SLEEP = 3600.0  # seconds; the system refuses to sleep for ages
 
 
 class Alarm:
@@ -38,6 +40,7 @@ class Clock:
     def forget(self) -> None:
         """Starts over without alarms: a forked process does not have its parent's threads."""
         self._alarms: list[tuple[float, int, Alarm]] = []
+        self._most = _MANY
         self._order = count()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -46,6 +49,8 @@ class Clock:
         """Makes `call` after `seconds`. It must be short: other alarms wait for it."""
         alarm = Alarm(seconds, call)
         with self._changed:
+            if len(self._alarms) >= self._most:
+                self._drop_cancelled()
             heapq.heappush(self._alarms, (alarm.due, next(self._order), alarm))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="clock", daemon=True)
@@ -53,6 +58,12 @@ class Clock:
             elif self._alarms[0][2] is alarm:
                 self._changed.notify()
         return alarm
+
+    def _drop_cancelled(self) -> None:
+        """So that short runs with long deadlines do not pile up; seldom, so that it costs little."""
+        self._alarms = [entry for entry in self._alarms if entry[2].call is not None]
+        heapq.heapify(self._alarms)
+        self._most = max(_MANY, 2 * len(self._alarms))
 
     def _run(self) -> None:
         while True:
@@ -62,6 +73,7 @@ class Clock:
                     call()
             except Exception:  # the other alarms are still wanted
                 _log.exception("a delayed call failed")
+            del call  # or what it refers to would live until the next alarm
 
     def _next(self) -> Alarm:
         """Sleeps until an alarm is due."""
@@ -70,7 +82,37 @@ class Clock:
                 pause = self._alarms[0][0] - time.monotonic() if self._alarms else None
                 if pause is not None and pause <= 0:
                     return heapq.heappop(self._alarms)[2]
-                self._changed.wait(pause)
+                self._changed.wait(None if pause is None else min(pause, _LONGEST_SLEEP))
+
+
+class Countdown:
+    """A call that is made so long after a start that may be yet to come. Its owner's lock guards it."""
+
+    def __init__(self) -> None:
+        self._started: float | None = None
+        self._wanted: tuple[float, Callable[[], object]] | None = None
+        self._alarm: Alarm | None = None
+
+    def start(self) -> None:
+        self._started = time.monotonic()
+        if self._wanted is not None:
+            self._set_alarm(self._started, *self._wanted)
+
+    def set(self, seconds: float, call: Callable[[], object]) -> None:
+        """Replaces an earlier call, if there is one."""
+        self.cancel()
+        self._wanted = seconds, call
+        if self._started is not None:
+            self._set_alarm(self._started, seconds, call)
+
+    def _set_alarm(self, started: float, seconds: float, call: Callable[[], object]) -> None:
+        self._alarm = clock.after(started + seconds - time.monotonic(), call)
+
+    def cancel(self) -> None:
+        self._wanted = None
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
 
 
 clock = Clock()

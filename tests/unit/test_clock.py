@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from sandbox_kernel.notebook.clock import Clock
+from sandbox_kernel.clock import Clock
 
 SOON = 0.01
 ENOUGH = 20
@@ -72,7 +72,7 @@ def test_one_thread_serves_all_alarms() -> None:
 
 
 def test_a_forked_process_has_a_working_clock() -> None:
-    from sandbox_kernel.notebook.clock import clock
+    from sandbox_kernel.clock import clock
 
     done = threading.Event()
     clock.after(SOON, done.set)

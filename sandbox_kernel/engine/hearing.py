@@ -1,0 +1,213 @@
+"""What a worker says while its run goes on, decoded as hostile input and handed to whom it is for.
+
+Every value is charged before it is made: what a run's messages occupy here is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Protocol
+
+from ..backend import Lent, Listener
+from ..errors import ProtocolError
+from ..sizes import spell_size
+from ..wire import messages
+from ..wire.frame import Frame
+from ..wire.values import (
+    LARGE,
+    decode,
+    decode_in_steps,
+    decode_lines,
+    decode_lines_in_steps,
+    weight,
+    weight_of_lines,
+)
+from .calls import Calls
+from .complaints import Complaints
+from .guests import Guests
+from .incoming import log_of
+from .settings import Settings
+from .sinks import Sinks
+
+
+class OverBudget(Exception):
+    """The guest has reached a safety cap; the message says which."""
+
+
+class Run(Protocol):
+    """The conversation that a message belongs to."""
+
+    @property
+    def ended(self) -> bool:
+        """Nothing more is to be heard."""
+
+    def finished(self, frame: Frame, value: Any) -> None:
+        """The worker has sent the run's result."""
+
+
+class Hearing:
+    """Lives on the run's loop, and keeps no reference to the run, so that nothing of it lingers."""
+
+    def __init__(
+        self,
+        lent: Lent,
+        listener: Listener,
+        settings: Settings,
+        calls: Calls,
+        guests: Guests,
+        sinks: Sinks | None,
+        complaints: Complaints,
+        *,
+        ordered_sets: bool,
+    ) -> None:
+        """`ordered_sets`: whether Sets in the result keep their order, for display."""
+        self._lent = lent
+        self._listener = listener
+        self._settings = settings
+        self._calls = calls
+        self._guests = guests
+        self._sinks = sinks
+        self._complaints = complaints
+        self._ordered_sets = ordered_sets
+        self._output = 0  # host memory that the worker's messages occupy for good, about
+
+    def hear(self, frame: Frame, run: Run) -> Iterator[None] | None:
+        """A long message is decoded in steps, which are returned."""
+        if len(frame.text) > LARGE:
+            return self._hear_in_steps(frame, run)
+        if frame.kind == messages.SAID:
+            self._said(frame, run)
+        else:
+            self._hear_value(frame, run)
+        return None
+
+    def _hear_value(self, frame: Frame, run: Run) -> None:
+        size = weight(frame.text, frame.attachments)
+        self._charge(size)
+        borrower, ordered = self._reading(frame.kind)
+        value = decode(frame.text, frame.attachments, borrower, ordered=ordered)
+        self._hand_on(frame, value, size, run)
+
+    def _hear_in_steps(self, frame: Frame, run: Run) -> Iterator[None]:
+        if frame.kind == messages.SAID:
+            return self._said_in_steps(bytes(frame.text))
+        return self._value_in_steps(frame, run)
+
+    def _value_in_steps(self, frame: Frame, run: Run) -> Iterator[None]:
+        before = self._output
+        self._charge(weight(b"", frame.attachments))
+        borrower, ordered = self._reading(frame.kind)
+        value = yield from decode_in_steps(
+            bytes(frame.text), frame.attachments, borrower, self._charge, ordered=ordered
+        )
+        self._hand_on(frame, value, self._output - before, run)
+
+    def _hand_on(self, frame: Frame, value: Any, size: int, run: Run) -> None:
+        if frame.kind == messages.FINISHED:
+            run.finished(frame, value)
+        else:
+            self._HANDLERS[frame.kind](self, frame, value, size)
+
+    def _reading(self, kind: int) -> tuple[Guests | None, bool]:
+        """Who lends functions and promises that are in a value, and whether Sets keep order."""
+        if kind == messages.LOG:
+            return None, True
+        return self._guests, kind == messages.FINISHED and self._ordered_sets
+
+    def _charge(self, size: int) -> None:
+        """Before anything of that size is made."""
+        cap = self._settings.output_bytes
+        if self._output + self._calls.weight + size > cap:
+            raise OverBudget(f"more than {spell_size(cap)} of output")
+        self._output += size
+
+    # -- reports and logs
+
+    def _said(self, frame: Frame, run: Run) -> None:
+        self._charge(weight_of_lines(frame.text))
+        for letter, value in decode_lines(frame.text, self._borrower_for):
+            if letter == "R":  # here too, because there are many
+                self._report(value)
+            else:
+                self._say(letter, value)
+            if run.ended:
+                return
+
+    def _said_in_steps(self, text: bytes) -> Iterator[None]:
+        for said in decode_lines_in_steps(text, self._borrower_for, self._charge):
+            if said is not None:
+                self._say(*said)
+            yield
+
+    def _say(self, letter: str, value: Any) -> None:
+        if letter == "R":
+            self._report(value)
+        elif letter == "L":
+            self._log(value)
+        else:
+            raise ProtocolError("a line is neither report nor log")
+
+    def _borrower_for(self, letter: str) -> Guests | None:
+        """Logs describe functions and promises; only reports may lend them."""
+        return self._guests if letter == "R" else None
+
+    def _said_report(self, _frame: Frame, value: Any, _size: int) -> None:
+        self._report(value)
+
+    def _said_log(self, _frame: Frame, value: Any, _size: int) -> None:
+        self._log(value)
+
+    def _log(self, entry: Any) -> None:
+        log = log_of(entry)
+        try:
+            self._listener.on_log(log)
+        except Exception as error:
+            self._complaints.tell("the log sink raised", error)
+
+    def _report(self, value: Any) -> None:
+        if self._sinks is None:
+            raise ProtocolError("it reported, but was given no report function")
+        self._listener.on_report(value)
+        if self._sinks.give(value):
+            self._check_in_flight()
+
+    # -- calls and answers
+
+    def _called(self, frame: Frame, args: Any, size: int) -> None:
+        self._output -= size  # arguments are gone when their call is
+        self._calls.make(frame.a, frame.b, args, size)
+        self._check_in_flight()
+
+    def _called_many(self, _frame: Frame, calls: Any, size: int) -> None:
+        self._output -= size
+        self._calls.make_all(calls, size)
+        self._check_in_flight()
+
+    def _check_in_flight(self) -> None:
+        cap = self._settings.calls_in_flight
+        sinks = self._sinks.in_flight if self._sinks is not None else 0
+        if self._calls.in_flight + sinks > cap:
+            raise OverBudget(f"more than {cap} calls in flight")
+
+    def _answered(self, frame: Frame, value: Any, _size: int) -> None:
+        future = self._guests.waiting_for(frame.kind, frame.a)
+        self._guests.settle(frame.kind, future, value)
+
+    def _released(self, _frame: Frame, numbers: Any, size: int) -> None:
+        self._output -= size
+        if type(numbers) is not list or not set(map(type, numbers)) <= {int}:
+            raise ProtocolError("RELEASED is not a list of numbers")
+        for number in numbers:
+            self._lent.bridges.release(number)
+
+    _HANDLERS: ClassVar[dict[int, Callable[[Hearing, Frame, Any, int], None]]] = {
+        messages.REPORT: _said_report,
+        messages.LOG: _said_log,
+        messages.CALL: _called,
+        messages.CALLS: _called_many,
+        messages.GUEST_RETURN: _answered,
+        messages.GUEST_THROW: _answered,
+        messages.RESOLVED: _answered,
+        messages.REJECTED: _answered,
+        messages.RELEASED: _released,
+    }

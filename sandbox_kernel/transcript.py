@@ -1,0 +1,190 @@
+"""`Transcript`: what a run has said so far, when it began, who waits for it, and how it ended.
+
+The backend writes it, handles read it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Generic, TypeVar
+
+from . import loops
+from .backend import CANCELLED, ActiveRun, Outcome
+from .clock import Countdown
+from .contract import CodeExecutionLog, CodeExecutionResult
+
+Result = TypeVar("Result")
+Waker = Callable[[], None]
+
+
+class Transcript(Generic[Result]):
+    """Written on the run's loop, read from any thread."""
+
+    def __init__(self) -> None:
+        self.asked_at = perf_counter()
+        self.started_at: float | None = None  # when execution began
+        self.items: list[Any] = []  # what `stream()` yields
+        self.result: Result | None = None
+        self.active: ActiveRun | None = None
+        self.handle: Callable[[], Any] = _nobody  # a weak reference, once there is a handle
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: loops.LoopThread | None = None
+        self._lock = threading.Lock()
+        self._countdown = Countdown()
+        self._item_wakers: list[Waker] = []  # each is called once: at the next item or at the end
+        self._end_wakers: list[Waker] = []  # one for each that waits
+
+    def begin(self, start: Callable[[asyncio.AbstractEventLoop], ActiveRun]) -> None:
+        """Starts on the caller's loop, or on that of a borrowed thread if the caller has none."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._thread = loops.borrow()
+            loop = self._thread.loop
+        try:
+            active = start(loop)
+        except BaseException:
+            self._give_back_thread()
+            raise
+        with self._lock:
+            if self.result is None:
+                self.active, self._loop = active, loop
+
+    # -- what the backend tells
+
+    def on_start(self) -> None:
+        with self._lock:
+            self.started_at = perf_counter()
+            self._countdown.start()
+
+    def add(self, item: Any) -> None:
+        self.items.append(item)
+        if self._item_wakers:
+            with self._lock:
+                wakers, self._item_wakers = self._item_wakers, []
+            _call_all(wakers)
+
+    def end(self, result: Result) -> None:
+        with self._lock:
+            self.result = result
+            self.active = self._loop = None  # nothing of a finished run waits for the collector
+            self._countdown.cancel()
+            wakers = [*self._item_wakers, *self._end_wakers]
+            self._item_wakers, self._end_wakers = [], []
+        _call_all(wakers)
+        self._give_back_thread()
+
+    # -- who waits
+
+    def wake_at_end(self, wake: Waker) -> None:
+        """Whoever is to be woken waits for the run, which then is not given up."""
+        with self._lock:
+            if self.result is None:
+                self._end_wakers.append(wake)
+                return
+        wake()
+
+    def wake_after(self, count: int, wake: Waker) -> None:
+        """Calls `wake` once there are more than `count` items, or at the end."""
+        with self._lock:
+            if self.result is None and len(self.items) <= count:
+                self._item_wakers.append(wake)
+                return
+        wake()
+
+    def wait_no_longer(self, wake: Waker) -> bool:
+        """Whether nobody waits now for a run that goes on. Takes no lock: finalizers call it."""
+        try:
+            self._end_wakers.remove(wake)
+        except ValueError:
+            pass  # it has ended, and everybody was woken
+        return self.result is None and not self._end_wakers
+
+    def terminate(self, reason: str | None) -> None:
+        active = self.active
+        if active is not None:
+            active.terminate(reason)
+
+    def give_up_soon(self) -> None:
+        """For finalizers, which interrupt any code on any thread: so it takes no lock."""
+        active, loop = self.active, self._loop
+        if active is None or loop is None:
+            return
+        try:
+            loop.call_soon_threadsafe(active.terminate, CANCELLED)
+        except RuntimeError:
+            pass  # the loop is closed, and backends end the runs of closed loops
+
+    def after(self, seconds: float, call: Callable[[], object]) -> None:
+        """Makes the call once the run has executed for so long. Replaces an earlier one."""
+        with self._lock:
+            if self.result is None:
+                self._countdown.set(seconds, call)
+
+    def _give_back_thread(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            loops.give_back(thread)
+
+
+class CodeTranscript(Transcript[CodeExecutionResult]):
+    """Listens to a run started by `run_code`."""
+
+    def __init__(
+        self, filename: str, log_sink: Callable[[CodeExecutionLog], None] | None = None
+    ) -> None:
+        super().__init__()
+        self.filename = filename
+        self.logs: list[CodeExecutionLog] = []
+        self._log_sink = log_sink
+
+    on_report = Transcript.add
+
+    def on_log(self, log: CodeExecutionLog) -> None:
+        self.logs.append(log)
+        if self._log_sink is not None:
+            self._log_sink(log)
+
+    def settled(self, outcome: Outcome) -> None:
+        now = perf_counter()
+        started = now if self.started_at is None else self.started_at
+        self.end(
+            CodeExecutionResult(
+                status=outcome.status,
+                result=outcome.result,
+                reports=list(self.items),
+                logs=list(self.logs),
+                error=outcome.error,
+                duration_ms=(now - self.asked_at) * 1000,
+                queued_ms=(started - self.asked_at) * 1000,
+                memory_used_bytes=outcome.memory_used_bytes,
+            )
+        )
+
+
+def waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Waker:
+    """Resolves a future from any thread. Its loop may have been closed meanwhile."""
+
+    def resolve() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    def wake() -> None:
+        try:
+            loops.on_loop(loop, resolve)
+        except RuntimeError:
+            pass  # the loop is closed
+
+    return wake
+
+
+def _call_all(wakers: list[Waker]) -> None:
+    for wake in wakers:
+        wake()
+
+
+def _nobody() -> None:
+    return None
