@@ -16,7 +16,6 @@ from ..contract import CodeExecutionLog, CodeExecutionResult, Language
 from ..errors import OptionError
 from ..folders import Bounds, read_text, read_texts
 from ..jsonable import to_jsonable
-from ..notebook.clock import clock
 from ..notebook.show.output import console_line, show
 from ..notebook.show.traceback import Scene, traceback_of
 from ..run import run_cell
@@ -126,7 +125,7 @@ class _Script:
         )
         deadline = self._arguments.deadline
         if deadline is not None:
-            clock.after(deadline.seconds, partial(run.terminate, deadline.reason))
+            run.terminate_after(deadline.seconds, deadline.reason)
         try:
             return run.wait()
         except KeyboardInterrupt:
