@@ -148,11 +148,12 @@ def _start(
     on_log: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
     parts = _parts(starts_zygote=engine is None)
+    backend = engine or parts.pool_for_a_run()
     checked = parts.options_of(options, **named)
     order, lent = parts.lend(
         _checked_source(source), checked, lenient=lenient, demand_export=demand_export
     )
-    return parts.start_code(engine or parts.warm_pool(), order, lent, on_log)
+    return parts.start_code(backend, order, lent, on_log)
 
 
 def warm_up() -> None:
@@ -164,6 +165,7 @@ class _Parts(NamedTuple):
     options_of: Callable[..., CodeExecutionOptions]
     lend: Callable[..., tuple[Order, Lent]]
     start_code: Callable[..., CodeExecution]
+    pool_for_a_run: Callable[[], WorkerPool]
     warm_pool: Callable[[], WorkerPool]
 
 
@@ -176,13 +178,13 @@ def _parts(*, starts_zygote: bool) -> _Parts:
     loaded = "sandbox_kernel.engine.pool" in sys.modules
     spawned = _spawned() if starts_zygote and not loaded else None
     from .contract import CodeExecutionOptions
-    from .engine.default import default_pool, warm_default_pool
+    from .engine.default import default_pool, pool_for_a_run, warm_default_pool
     from .execution import start_code
     from .lending import lend
 
     if spawned is not None:
         default_pool().adopt(spawned)
-    return _Parts(CodeExecutionOptions.of, lend, start_code, warm_default_pool)
+    return _Parts(CodeExecutionOptions.of, lend, start_code, pool_for_a_run, warm_default_pool)
 
 
 def _spawned() -> Spawned | None:

@@ -27,6 +27,13 @@ def warm_default_pool() -> WorkerPool:
     return pool
 
 
+def pool_for_a_run() -> WorkerPool:
+    """The same, with a worker that wakes up while the run is prepared."""
+    pool = warm_default_pool()
+    pool.expect_run()
+    return pool
+
+
 def _forget_lock() -> None:
     """In a fork of the host, where nobody would release it."""
     global _lock

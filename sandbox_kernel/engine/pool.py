@@ -111,7 +111,7 @@ class WorkerPool:
             raise IsolationError("no system-call filter here, and the engine requires one")
         parent = current_nest.get()
         nest = Nest() if parent is None else parent.inner()
-        self._wake_next()
+        self.expect_run()
         conversation = Conversation(order, lent, listener, loop, settings, nest, self.release)
         with self._lock:
             self._refuse_if_closed()
@@ -148,6 +148,13 @@ class WorkerPool:
             self._refuse_if_closed()
             self._refill()
 
+    def expect_run(self) -> None:
+        """Wakes the spare that will get the next run, while that is being prepared; if the pool is idle."""
+        with self._lock:
+            at_rest = len(self._spares) >= self._settings.spares and not self._places.executing
+            if self._spares and at_rest:
+                self._spares[0].wake()
+
     def adopt(self, spawned: Spawned) -> None:
         """Uses a zygote that was started before the pool was there."""
         with self._lock:
@@ -178,13 +185,6 @@ class WorkerPool:
         return self._zygotes.let_go(of_earlier=of_earlier), spares
 
     # -- handing out workers
-
-    def _wake_next(self) -> None:
-        """Wakes the spare that will get the next run, but only while the pool is idle."""
-        with self._lock:
-            at_rest = len(self._spares) >= self._settings.spares and not self._places.executing
-            if self._spares and at_rest:
-                self._spares[0].wake()
 
     def _assign(self, taker: Taker) -> None:
         """A spare if there is one, the next forked worker otherwise."""

@@ -41,12 +41,15 @@ class Worker:
         self._status_descriptor = _open(f"/proc/{pid}/status")  # kept: a run's end waits for it
         self._born_with = born_with or self._mapped_at_peak()
         self._exit: Record | None = None
+        self._awake = False
         self._killed = False
         self._on_exit: Callable[[Record], None] | None = None
 
     def wake(self) -> None:
         """Its order is about to follow; waking takes it about as long as writing that takes us."""
-        self._send(_WAKE)
+        if not self._awake:
+            self._awake = True
+            self._send(_WAKE)
 
     def _send(self, frame: bytes) -> None:
         try:
