@@ -146,7 +146,7 @@ class Directory:
         """Puts a file there at once, in place of a file or link that was there, never through it."""
         parts = self._of_something(path)
         if parents:
-            self.mkdir(b"/".join(parts[:-1]), parents=True)
+            self.mkdir(b"/".join(parts[:-1]), parents=True, owner=owner)
         with self._parent(parts) as folder:
             self._check_room(len(data), _blocks_of(folder, parts[-1]), path)
             part = f".{secrets.token_hex(8)}.part"
@@ -165,14 +165,16 @@ class Directory:
         with os.fdopen(self.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as file:
             file.write(data)
 
-    def mkdir(self, path: Path, *, mode: int = 0o700, parents: bool = False) -> None:
+    def mkdir(
+        self, path: Path, *, mode: int = 0o700, owner: int | None = None, parents: bool = False
+    ) -> None:
         """With `parents` also the folders on the way; then one that is there is no error."""
         parts = parts_of(path)
         if parents:
             for length in range(1, len(parts) + 1):
-                self._make(parts[:length], mode, may_exist=True)
+                self._make(parts[:length], mode, owner, may_exist=True)
         elif parts:
-            self._make(parts, mode, may_exist=False)
+            self._make(parts, mode, owner, may_exist=False)
         else:
             raise failure(errno.EEXIST, path)
 
@@ -202,6 +204,8 @@ class Directory:
         """In place of a file or an empty folder that is there, as Linux does it."""
         source, target = self._of_something(old), self._of_something(new)
         with self._parent(source) as before, self._parent(target) as after:
+            if self._is_ours:
+                removal.permit_named(before, source[-1])  # a folder that moves is written to
             os.rename(source[-1], target[-1], src_dir_fd=before, dst_dir_fd=after)
 
     def set_modified(self, path: Path, nanoseconds: int) -> None:
@@ -252,15 +256,21 @@ class Directory:
             raise failure(errno.EBUSY, path)  # the root itself stays as it is
         return parts
 
-    def _make(self, parts: tuple[bytes, ...], mode: int, *, may_exist: bool) -> None:
+    def _make(
+        self, parts: tuple[bytes, ...], mode: int, owner: int | None, *, may_exist: bool
+    ) -> None:
+        name = parts[-1]
         with self._parent(parts) as folder:
-            self._check_room(0, None, b"/".join(parts))
+            self._check_room(0, _blocks_of(folder, name), b"/".join(parts))
             try:
-                os.mkdir(parts[-1], mode, dir_fd=folder)
+                os.mkdir(name, mode, dir_fd=folder)
             except FileExistsError:
-                found = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
+                found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
                 if not (may_exist and stat.S_ISDIR(found)):
                     raise
+            else:
+                if owner is not None:
+                    os.chown(name, owner, -1, dir_fd=folder, follow_symlinks=False)
 
     def _check_room(self, more: int, replaced: int | None, path: Path) -> None:
         """`replaced`: how much that takes which makes room; None for something new."""
@@ -274,7 +284,7 @@ class Directory:
 
 def _fill(descriptor: int, data: bytes, owner: int | None) -> None:
     if owner is not None:
-        os.fchown(descriptor, owner, owner)
+        os.fchown(descriptor, owner, -1)
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
