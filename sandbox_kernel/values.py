@@ -56,6 +56,8 @@ undefined: Final = Undefined()
 class BigInt(int):
     """An int that crosses as a JavaScript bigint even when it is small."""
 
+    __slots__ = ()
+
     def __repr__(self) -> str:
         return f"BigInt({brief_digits(self)})"
 
@@ -63,13 +65,17 @@ class BigInt(int):
 class ArrayBuffer(bytes):
     """Bytes that cross as an ArrayBuffer; plain `bytes` cross as a Uint8Array."""
 
+    __slots__ = ()
+
     def __repr__(self) -> str:
         return f"ArrayBuffer({brief_text(bytes(self))})"
 
 
 def _same_value_zero(value: object) -> object:
     """A dict key that tells apart what JavaScript tells apart (1 and True, "1" and 1)."""
-    if isinstance(value, bool | str | bytes | type(None)):
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | bytes | type(None)):
         return (type(value).__name__, value)
     if isinstance(value, BigInt):
         return ("bigint", format(value, "x"))  # text, because anyone can make ints collide
@@ -80,6 +86,8 @@ def _same_value_zero(value: object) -> object:
 
 class JSMap(Holder, MutableMapping[Any, Any]):
     """A JavaScript Map: any key, insertion order, keys compared as JavaScript does."""
+
+    __slots__ = ("_entries",)
 
     def __init__(self, entries: Iterable[tuple[Any, Any]] = ()) -> None:
         self._entries: dict[object, tuple[Any, Any]] = {}
@@ -120,6 +128,8 @@ class JSMap(Holder, MutableMapping[Any, Any]):
 
 class JSSet(Holder, MutableSet[Any]):
     """A JavaScript Set that a Python set cannot hold: unhashable members, or both 1 and True."""
+
+    __slots__ = ("_members",)
 
     def __init__(self, members: Iterable[Any] = ()) -> None:
         self._members: dict[object, Any] = {}
@@ -176,6 +186,8 @@ class GuestError(Exception):
 class GuestFunction:
     """A guest function lent to the host: calling it returns an awaitable, while the run lives."""
 
+    __slots__ = ("__weakref__", "_call", "name")
+
     def __init__(self, name: str, call: Callable[[tuple[Any, ...]], Awaitable[Any]]) -> None:
         self.name = name
         self._call = call
@@ -193,6 +205,8 @@ class Opaque:
     Only logs, and results asked for display, hold these; everywhere else such a
     value is a `SerializationError`.
     """
+
+    __slots__ = ("class_name", "fields", "text")
 
     def __init__(self, class_name: str, text: str, fields: dict[str, Any] | None = None) -> None:
         self.class_name = class_name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import ProtocolError, RunEndedError
@@ -25,7 +26,7 @@ class Guests:
         self._last_call = 0
 
     def guest_function(self, ident: int, name: str) -> GuestFunction:
-        return GuestFunction(name, lambda args: self._call(ident, name, args))
+        return GuestFunction(name, partial(Guests._call, self, ident, name))
 
     def _call(self, ident: int, name: str, args: Sequence[Any]) -> asyncio.Future[Any]:
         if self._send is None:

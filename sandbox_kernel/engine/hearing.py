@@ -12,7 +12,7 @@ from ..backend import Lent, Listener
 from ..errors import ProtocolError
 from ..sizes import spell_size
 from ..wire import messages
-from ..wire.frame import Frame
+from ..wire.frame import Frame, size_of
 from ..wire.values import (
     LARGE,
     decode,
@@ -29,6 +29,8 @@ from .incoming import log_of
 from .settings import Settings
 from .sinks import Sinks
 
+_LARGE_DATA = 4 * LARGE  # bytes of attachments from which on a message is decoded in steps
+
 
 class OverBudget(Exception):
     """The guest has reached a safety cap; the message says which."""
@@ -36,10 +38,6 @@ class OverBudget(Exception):
 
 class Run(Protocol):
     """The conversation that a message belongs to."""
-
-    @property
-    def ended(self) -> bool:
-        """Nothing more is to be heard."""
 
     def finished(self, frame: Frame, value: Any) -> None:
         """The worker has sent the run's result."""
@@ -73,32 +71,26 @@ class Hearing:
 
     def hear(self, frame: Frame, run: Run) -> Iterator[None] | None:
         """A long message is decoded in steps, which are returned."""
-        if len(frame.text) > LARGE:
-            return self._hear_in_steps(frame, run)
         if frame.kind == messages.SAID:
-            self._said(frame, run)
-        else:
-            self._hear_value(frame, run)
+            return self._said(frame)
+        if len(frame.text) > LARGE or size_of(frame) > _LARGE_DATA:
+            return self._value_in_steps(frame, run)
+        self._hear_value(frame, run)
         return None
 
     def _hear_value(self, frame: Frame, run: Run) -> None:
-        size = weight(frame.text, frame.attachments)
-        self._charge(size)
+        before = self._output
+        self._charge(weight(frame.text, frame.attachments))
         borrower, ordered = self._reading(frame.kind)
-        value = decode(frame.text, frame.attachments, borrower, ordered=ordered)
-        self._hand_on(frame, value, size, run)
-
-    def _hear_in_steps(self, frame: Frame, run: Run) -> Iterator[None]:
-        if frame.kind == messages.SAID:
-            return self._said_in_steps(bytes(frame.text))
-        return self._value_in_steps(frame, run)
+        value = decode(frame.text, frame.attachments, borrower, self._charge, ordered=ordered)
+        self._hand_on(frame, value, self._output - before, run)
 
     def _value_in_steps(self, frame: Frame, run: Run) -> Iterator[None]:
         before = self._output
         self._charge(weight(b"", frame.attachments))
         borrower, ordered = self._reading(frame.kind)
         value = yield from decode_in_steps(
-            bytes(frame.text), frame.attachments, borrower, self._charge, ordered=ordered
+            frame.text, frame.attachments, borrower, self._charge, ordered=ordered
         )
         self._hand_on(frame, value, self._output - before, run)
 
@@ -123,18 +115,16 @@ class Hearing:
 
     # -- reports and logs
 
-    def _said(self, frame: Frame, run: Run) -> None:
-        self._charge(weight_of_lines(frame.text))
-        for letter, value in decode_lines(frame.text, self._borrower_for):
-            if letter == "R":  # here too, because there are many
-                self._report(value)
-            else:
-                self._say(letter, value)
-            if run.ended:
-                return
-
-    def _said_in_steps(self, text: bytes) -> Iterator[None]:
-        for said in decode_lines_in_steps(text, self._borrower_for, self._charge):
+    def _said(self, frame: Frame) -> Iterator[None]:
+        """Line by line: what one of them makes the host do, such as showing it, may take a while."""
+        text = frame.text
+        lines: Iterator[tuple[str, Any] | None]
+        if len(text) > LARGE:
+            lines = decode_lines_in_steps(text, self._borrower_for, self._charge)
+        else:
+            self._charge(weight_of_lines(text))
+            lines = decode_lines(text, self._borrower_for, self._charge)
+        for said in lines:
             if said is not None:
                 self._say(*said)
             yield

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import socket
 from collections.abc import Callable, Iterator
+from math import inf
 from time import monotonic
 from typing import Protocol
 
@@ -104,7 +105,7 @@ class Line:
             return True
         if said:
             self._reader.room()[: len(said)] = said
-            self._take(self._reader.feed(len(said)))
+            self._take(self._reader.feed(len(said)), inf)
         return None if said else False
 
     def listen(self, context: contextvars.Context, pace: Pace) -> None:
@@ -129,48 +130,52 @@ class Line:
             if not count:
                 self._end_of_stream()
                 return
-            self._take(self._reader.feed(count))
+            self._take(self._reader.feed(count), enough)
             if monotonic() > enough or pace.begun != begun:
                 return  # the guest has use for first answers while later calls are made
 
-    def _take(self, frames: Iterator[Frame]) -> None:
-        """Until one of them takes several turns of the loop; nothing is received meanwhile."""
-        try:
-            for frame in frames:
-                self._largest_received = max(self._largest_received, size_of(frame))
-                work = self._party.hear(frame)
-                if self._party.ended:
-                    return
-                if work is not None:
-                    self._pause(work, frames)
-                    return
-        except Exception as error:
-            self._party.broken(error)
-
-    def _pause(self, work: Iterator[None], frames: Iterator[Frame]) -> None:
+    def _take(self, frames: Iterator[Frame], enough: float) -> None:
+        """As long as there is time; the rest is done in later turns of the loop."""
+        work = self._hear_all(frames)
+        if self._is_done(work, enough):
+            return
         self._work = work
         self._loop.remove_reader(self._peer.descriptor)
-        self._loop.call_soon(self._go_on, frames)
+        self._loop.call_soon(self._go_on)
 
-    def _go_on(self, frames: Iterator[Frame]) -> None:
-        """The next steps of the work at hand, and what came behind it once that is done."""
-        if self._party.ended or self._work is None:
+    def _go_on(self) -> None:
+        """Nothing is received before the work at hand is done."""
+        work = self._work
+        if self._party.ended or work is None:
             self._work = None
-            return
-        enough = monotonic() + _SECONDS_PER_TURN
+        elif not self._is_done(work, monotonic() + _SECONDS_PER_TURN):
+            self._loop.call_soon(self._go_on)
+        else:
+            self._work = None
+            if not self._party.ended:
+                self._listen()
+
+    def _hear_all(self, frames: Iterator[Frame]) -> Iterator[None]:
+        for frame in frames:
+            self._largest_received = max(self._largest_received, size_of(frame))
+            work = self._party.hear(frame)
+            if work is not None:
+                yield from work
+            if self._party.ended:
+                return
+            yield
+
+    def _is_done(self, work: Iterator[None], enough: float) -> bool:
+        """False if there was not enough time for all of it."""
         try:
-            for _ in self._work:
+            for _ in work:
+                if self._party.ended:
+                    return True
                 if monotonic() > enough:
-                    self._loop.call_soon(self._go_on, frames)
-                    return
+                    return False
         except Exception as error:
-            self._work = None
             self._party.broken(error)
-            return
-        self._work = None
-        self._take(frames)
-        if self._work is None and not self._party.ended:
-            self._listen()
+        return True
 
     def _end_of_stream(self) -> None:
         self._loop.remove_reader(self._peer.descriptor)

@@ -23,7 +23,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..values import MAX_SAFE_INTEGER, BigInt, JSMap, JSSet, undefined
 from .frame import Buffer
@@ -38,8 +38,22 @@ from .scalars import (
 )
 from .slices import BATCH, Steps, in_batches
 
-# What one of each takes beyond its text, in units of `weight.UNIT`; bootstrap/columns.js has the same.
-_UNDEFINED, _FLOAT, _DATE, _OBJECT, _ARRAY, _SET, _MEMBER, _MAP, _ENTRY = 1, 1, 2, 8, 3, 8, 3, 8, 4
+
+class Cost(NamedTuple):
+    """What one of each takes beyond its text, in units of `weight.UNIT`."""
+
+    undefined: int = 1
+    float: int = 1
+    date: int = 4
+    object: int = 8
+    array: int = 5
+    set: int = 8
+    member: int = 4
+    map: int = 8
+    entry: int = 5
+
+
+COST = Cost()  # bootstrap/columns.js has the same
 _NUMBER = re.compile("[0-9]{1,10}")
 LINES = ("R", "L")  # the first letter of a line: report or log
 
@@ -100,7 +114,7 @@ class _Reader:
         yield
 
     def _undefined(self, count: int) -> Steps:
-        return [undefined] * self._make(count, _UNDEFINED)
+        return [undefined] * self._make(count, COST.undefined)
         yield
 
     def _numbers(self, texts: list[str]) -> Steps:
@@ -108,7 +122,7 @@ class _Reader:
 
     def _floats(self, index: int) -> Steps:
         data = take_attachment(self._attachments, index)
-        self._make(len(data) // 8, _FLOAT)
+        self._make(len(data) // 8, COST.float)
         floats = array("d")
         floats.frombytes(data)
         return _converted(floats, _exact_numbers)
@@ -117,39 +131,40 @@ class _Reader:
         return _converted(texts, lambda some: [BigInt(text, 16) for text in some])
 
     def _dates(self, times: list[Any]) -> Steps:
-        self._make(len(times), _DATE)
+        self._make(len(times), COST.date)
         return _converted(times, _moments)
 
     def _rows(self, names: list[str], count: int, first: int) -> Steps:
         columns = [self._take(number) for number in range(first, first + len(names))]
         if not set(map(len, columns)) <= {count}:
             raise ValueError("rows lack some of their values")
-        blank = dict.fromkeys(_all_text(names), undefined)
+        yield from _checked_names(names)
+        blank = dict.fromkeys(names, undefined)
         rows: list[dict[str, Any]] = []
-        for start in range(0, self._make(count, _OBJECT), BATCH):
-            some = [blank.copy() for _ in range(min(BATCH, count - start))]
+        height = max(1, BATCH // max(1, len(names)))
+        for start in range(0, self._make(count, COST.object), height):
+            some = [blank.copy() for _ in range(min(height, count - start))]
             for name, values in zip(names, columns, strict=True):
-                for row, value in zip(some, values[start : start + BATCH], strict=True):
+                for row, value in zip(some, values[start : start + height], strict=True):
                     row[name] = value
-                if len(names) > 1:
-                    yield
             rows += some
             yield
         return rows
 
     def _objects(self, sizes: list[int], names: list[str], number: int) -> Steps:
-        self._make(len(sizes), _OBJECT)
-        return _parts(dict, _pairs(_all_text(names), self._take(number)), sizes, len(names))
+        self._make(len(sizes), COST.object)
+        yield from _checked_names(names)
+        return (yield from _parts(dict, _pairs(names, self._take(number)), sizes, len(names)))
 
     def _arrays(self, sizes: list[int], number: int) -> Steps:
-        self._make(len(sizes), _ARRAY)
+        self._make(len(sizes), COST.array)
         items = self._take(number)
         return _parts(list, items, sizes, len(items))
 
     def _sets(self, sizes: list[int], number: int) -> Steps:
         members = self._take(number)
-        self._make(len(sizes), _SET)
-        self._make(len(members), _MEMBER)
+        self._make(len(sizes), COST.set)
+        self._make(len(members), COST.member)
         yield from _checked_keys(members)
         if self._ordered or not fit_for_sets(members, max(sizes, default=0)):
             return (yield from _parts(JSSet, members, sizes, len(members)))
@@ -161,8 +176,8 @@ class _Reader:
 
     def _maps(self, sizes: list[int], number: int) -> Steps:
         keys, values = self._take(number), self._take(number + 1)
-        self._make(len(sizes), _MAP)
-        self._make(len(keys), _ENTRY)
+        self._make(len(sizes), COST.map)
+        self._make(len(keys), COST.entry)
         yield from _checked_keys(keys)
         return (yield from _parts(JSMap, _pairs(keys, values), sizes, len(keys)))
 
@@ -284,7 +299,8 @@ def _pairs(keys: list[Any], values: list[Any]) -> Iterable[tuple[Any, Any]]:
     return zip(keys, values, strict=True)
 
 
-def _all_text(names: list[Any]) -> list[str]:
-    if not set(map(type, names)) <= {str}:
-        raise ValueError("a property name is not a string")
-    return names
+def _checked_names(names: list[Any]) -> Steps:
+    for some in in_batches(names):
+        if not set(map(type, some)) <= {str}:
+            raise ValueError("a property name is not a string")
+        yield

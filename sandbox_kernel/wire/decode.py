@@ -24,7 +24,7 @@ _LONGEST_HEAD = 12  # bytes of the number before columns
 
 
 def decode_lines(
-    text: Buffer, borrower: Callable[[str], Borrower | None]
+    text: Buffer, borrower: Callable[[str], Borrower | None], charge: Charge
 ) -> Iterator[tuple[str, Any]]:
     """Yields a letter and a value for each line; adjacent plain values are parsed together."""
     try:
@@ -46,11 +46,11 @@ def decode_lines(
             continue
         for line in group:
             letter = _letter(line[:1])
-            yield letter, decode(line[1:], (), borrower(letter), ordered=letter == "L")
+            yield letter, decode(line[1:], (), borrower(letter), charge, ordered=letter == "L")
 
 
 def decode_lines_in_steps(
-    text: bytes, borrower: Callable[[str], Borrower | None], charge: Charge
+    text: bytes | bytearray, borrower: Callable[[str], Borrower | None], charge: Charge
 ) -> Generator[tuple[str, Any] | None, None, None]:
     """The same for a long text; None is a pause."""
     start = 0
@@ -58,7 +58,7 @@ def decode_lines_in_steps(
         end = text.rfind(b"\n", start, start + LARGE) + 1
         if end:
             charge(weight_of_lines(text[start:end]))
-            yield from decode_lines(text[start:end], borrower)
+            yield from decode_lines(text[start:end], borrower, charge)
             yield None
         else:
             end = text.find(b"\n", start) + 1
@@ -91,11 +91,13 @@ def decode(
     text: str | Buffer,
     attachments: Sequence[Buffer],
     borrower: Borrower | None,
+    charge: Charge,
     *,
     ordered: bool = False,
 ) -> Any:
     """The value that a worker sent. Returns a value or raises ProtocolError for any input.
 
+    What the text weighs has been charged; `charge` is told what that does not show.
     `ordered` is for values to be displayed: Sets become JSSet, because a Python set has no order.
     """
     try:
@@ -105,20 +107,21 @@ def decode(
             return json.loads(whole[1:])
         start = whole.find("[", 0, _LONGEST_HEAD)
         table = json.loads(whole[start:])
-        return finish(_from_table(form, whole[1:start], table, attachments, borrower, ordered))
+        head = whole[1:start]
+        return finish(_from_table(form, head, table, attachments, borrower, charge, ordered))
     except _UNREADABLE as error:
         raise _unreadable(error) from None
 
 
 def decode_in_steps(
-    text: bytes,
+    text: bytes | bytearray,
     attachments: Sequence[Buffer],
     borrower: Borrower | None,
     charge: Charge,
     *,
     ordered: bool = False,
 ) -> Steps:
-    """The same for a long text."""
+    """The same for a long text, which is charged slice by slice."""
     try:
         form = chr(text[0])
         if form == "P":
@@ -127,7 +130,7 @@ def decode_in_steps(
         head = text[1:start].decode("utf-8", "strict")
         charge(weight_of_text(text[:_LONGEST_HEAD]))  # where columns say what they make
         table = yield from parse(text, charge, start)
-        return (yield from _from_table(form, head, table, attachments, borrower, ordered))
+        return (yield from _from_table(form, head, table, attachments, borrower, charge, ordered))
     except _UNREADABLE as error:
         raise _unreadable(error) from None
 
@@ -138,12 +141,13 @@ def _from_table(
     table: Any,
     attachments: Sequence[Buffer],
     borrower: Borrower | None,
+    charge: Charge,
     ordered: bool,
 ) -> Steps:
     if form == "C":
         return decode_columns(declared_size(head), table, attachments, ordered)
     if form == "T" and not head and isinstance(table, list) and table:
-        return decode_table(table, attachments, borrower, ordered)
+        return decode_table(table, attachments, borrower, charge, ordered)
     raise ProtocolError("a value has an unknown form")
 
 

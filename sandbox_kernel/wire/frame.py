@@ -19,7 +19,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 HEAD = struct.Struct("<IIIII")
 _SMALL = 1 << 16
-_STEP = 1 << 22
+_STEP = 1 << 22  # bytes by which a buffer grows
 _MAX_ATTACHMENTS = 1 << 17  # each costs the reader a view of about 200 bytes
 
 
@@ -29,7 +29,7 @@ class Frame(NamedTuple):
     kind: int
     a: int = 0
     b: int = 0
-    text: Buffer = b""
+    text: bytes | bytearray = b""
     attachments: Sequence[Buffer] = ()
 
 
@@ -101,12 +101,14 @@ class FrameReader:
         if needed <= _SMALL:
             if start + max(needed, 4096) <= len(self._buffer) and end < len(self._buffer):
                 return
-            size = _SMALL
-        else:
-            size = needed if needed <= _STEP else min(needed, max(2 * (end - start), _STEP))
-            if start == 0 and size <= len(self._buffer) and end < len(self._buffer):
-                return
-        fresh = _buffer(max(size, end - start + 4096))
+            self._move_to(_buffer(max(_SMALL, end - start + 4096)))
+        elif start or len(self._buffer) == _SMALL:
+            self._move_to(_buffer(max(min(needed, _STEP), end - start + 4096)))
+        elif end == len(self._buffer):
+            self._buffer += bytes(min(needed - end, _STEP))  # in place, if the system can
+
+    def _move_to(self, fresh: bytearray) -> None:
+        start, end = self._start, self._end
         fresh[: end - start] = memoryview(self._buffer)[start:end]
         self._buffer, self._start, self._end = fresh, 0, end - start
 
@@ -117,7 +119,7 @@ class FrameReader:
         if not count:
             if at + text_size != end:
                 raise ProtocolError(f"a frame's text of {text_size} bytes does not fill the frame")
-            return Frame(kind & 0xFF, a, b, bytes(memoryview(self._buffer)[at:end]))
+            return Frame(kind & 0xFF, a, b, self._text(at, end))
         if count >= _MAX_ATTACHMENTS or at + 4 * count > end:
             raise ProtocolError(f"a frame is too small for the sizes of its {count} attachments")
         sizes = struct.unpack_from(f"<{count}I", self._buffer, at)
@@ -126,15 +128,27 @@ class FrameReader:
             raise ProtocolError("the parts of a frame do not add up to its size")
         return Frame(kind & 0xFF, a, b, *_split(self._detach(at, end), text_size, sizes))
 
+    def _text(self, at: int, end: int) -> bytes | bytearray:
+        """A long one is not copied, which would take a while and twice the memory."""
+        if end - at <= _STEP:
+            return bytes(memoryview(self._buffer)[at:end])
+        text, rest = self._buffer, self._buffer[end : self._end]
+        del text[end:], text[:at]
+        self._begin_with(rest)
+        return text
+
     def _detach(self, at: int, end: int) -> memoryview:
         """The body, not copied: the frame takes the buffer, and later bytes move to a new one."""
         body, rest = memoryview(self._buffer)[at:end], memoryview(self._buffer)[end : self._end]
         if _SMALL < len(self._buffer) <= _LARGEST_KEPT:
             _kept[:] = [self._buffer]
+        self._begin_with(rest)
+        return body
+
+    def _begin_with(self, rest: Buffer) -> None:
         self._buffer = bytearray(max(_SMALL, len(rest) + 4096))
         self._buffer[: len(rest)] = rest
         self._start, self._end = 0, len(rest)
-        return body
 
 
 _LARGEST_KEPT = 1 << 24

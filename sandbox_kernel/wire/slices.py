@@ -32,7 +32,7 @@ _SEAMS: dict[type, bytes] = {dict: b"},{", list: b"],[", str: b'","'}
 _KEY_SEAMS = (b'},"', b'],"', b'","', b',"')
 
 
-def parse(data: bytes, charge: Charge, start: int = 0) -> Steps:
+def parse(data: bytes | bytearray, charge: Charge, start: int = 0) -> Steps:
     """The value that fills `data` from `start` on. Raises ValueError if there is none."""
     reader = _Reader(data, charge, start)
     value = yield from reader.value()
@@ -62,7 +62,7 @@ def finish(steps: Steps) -> Any:
 class _Reader:
     """Where it is in the text, and the containers that it is in; without recursion."""
 
-    def __init__(self, data: bytes, charge: Charge, start: int) -> None:
+    def __init__(self, data: bytes | bytearray, charge: Charge, start: int) -> None:
         self._data = data
         self._charge = charge
         self.at = start
@@ -73,7 +73,7 @@ class _Reader:
         return (yield from self._long_value())
 
     def _small_rest(self) -> Any:
-        rest = self._data[self.at :]
+        rest = bytes(self._data[self.at :])
         self._charge(weight_of_text(rest))
         self.at = len(self._data)
         return json.loads(rest)
@@ -272,7 +272,7 @@ class _Reader:
 
     def _piece(self) -> bytes:
         found = _TEXT.match(self._data, self.at, self.at + WINDOW)
-        piece = _whole_characters(found[0]) if found else b""
+        piece = _whole_characters(bytes(found[0])) if found else b""
         if not piece:
             raise ValueError(f"a string that cannot be read at {self.at}")
         return piece
@@ -284,13 +284,15 @@ class _Reader:
 
     def _text(self, size: int) -> str:
         """The next bytes as text; a character that their end cuts off is left out."""
-        return _whole_characters(self._data[self.at : self.at + size]).decode("utf-8", "strict")
+        return _whole_characters(bytes(self._data[self.at : self.at + size])).decode(
+            "utf-8", "strict"
+        )
 
     def _window(self) -> bytes:
-        return self._data[self.at : self.at + WINDOW]
+        return bytes(self._data[self.at : self.at + WINDOW])
 
     def _next(self) -> bytes:
-        return self._data[self.at : self.at + 1]
+        return bytes(self._data[self.at : self.at + 1])
 
 
 def _pair_at(text: str, at: int) -> tuple[tuple[str, Any], int]:

@@ -27,7 +27,8 @@ from ..values import (
 )
 from .frame import Buffer
 from .scalars import check_keys, date_of, fit_for_sets, index_below, take_attachment
-from .slices import BATCH, Steps, in_batches
+from .slices import BATCH, Charge, Steps, in_batches
+from .weight import ENTRY, FUNCTION, MEMBER, PROMISE
 
 
 class Borrower(Protocol):
@@ -39,14 +40,24 @@ class Borrower(Protocol):
 
 _ARRAY_CODES = {TYPED_ARRAYS[code]: code for code in "bhHiIqQfd"} | {"Uint8ClampedArray": "B"}
 _CONTAINERS: dict[str, Callable[[], Any]] = {"a": list, "o": dict, "m": JSMap, "s": set}
+_FILLED = frozenset((*_CONTAINERS, "q"))  # the tags of nodes that refer to others
 _SCALARS = frozenset((str, int, float, bool, type(None)))
+_USED = [""]  # in place of a node that is no longer needed
+_CHUNK = 1 << 22  # bytes that are copied between two pauses
 
 
 def decode_table(
-    table: list[Any], attachments: Sequence[Buffer], borrower: Borrower | None, ordered: bool
+    table: list[Any],
+    attachments: Sequence[Buffer],
+    borrower: Borrower | None,
+    charge: Charge,
+    ordered: bool,
 ) -> Steps:
-    """The value of the root. Raises ValueError and its like for anything that is not a table."""
-    return _Reader(table, attachments, borrower, ordered).value()
+    """The value of the root. Raises ValueError and its like for anything that is not a table.
+
+    Uses the table up, so that it is not in memory together with all that is made of it.
+    """
+    return _Reader(table, attachments, borrower, charge, ordered).value()
 
 
 class _Reader:
@@ -60,24 +71,48 @@ class _Reader:
         table: list[Any],
         attachments: Sequence[Buffer],
         borrower: Borrower | None,
+        charge: Charge,
         ordered: bool,
     ) -> None:
         self._attachments: list[Buffer | None] = list(attachments)
         self._ordered = ordered
         self._borrower = borrower
-        self._root = table[0]
-        self._nodes = table[1:]
+        self._charge = charge
+        self._root = table.pop(0)
+        self._nodes = table
         self._objects: list[Any] = []
 
     def value(self) -> Steps:
-        for nodes in in_batches(self._nodes):
-            self._objects += map(self._make, nodes)
-            yield
-        for index, node in enumerate(self._nodes):
+        yield from self._make_all()
+        yield from self._make_sets()
+        yield from self._fill_all()
+        return self._item(self._root)
+
+    def _make_all(self) -> Steps:
+        for at, node in enumerate(self._nodes):
+            if node[0] == "x":
+                self._objects.append((yield from self._binary(*node[1:])))
+            else:
+                self._objects.append(self._make(node))
+            if node[0] not in _FILLED:
+                self._nodes[at] = _USED
+            if at % BATCH == 0:
+                yield
+
+    def _make_sets(self) -> Steps:
+        for at, node in enumerate(self._nodes):
             if node[0] == "s":
-                self._objects[index] = yield from self._new_set(node)
+                self._objects[at] = made = yield from self._new_set(node)
+                if type(made) is set:
+                    self._nodes[at] = _USED
+            if at % BATCH == 0:
+                yield
+
+    def _fill_all(self) -> Steps:
         work = 0
-        for node, target in zip(self._nodes, self._objects, strict=True):
+        for at, target in enumerate(self._objects):
+            node = self._nodes[at]
+            self._nodes[at] = _USED
             work += len(node)
             if work > BATCH:
                 work = len(node)
@@ -86,7 +121,6 @@ class _Reader:
                 yield from self._fill_large(node, target)
             else:
                 self._fill(node, target)
-        return self._item(self._root)
 
     def _item(self, item: Any) -> Any:
         if type(item) is not list:
@@ -113,18 +147,20 @@ class _Reader:
         return getattr(self, _MAKERS[tag])(*node[1:])
 
     def _new_set(self, node: list[Any]) -> Steps:
-        """An empty set if it can hold every member as JavaScript does, a JSSet otherwise."""
+        """The set if Python's can hold every member as JavaScript does, an empty JSSet otherwise."""
+        size = len(node) - 1
+        self._charge(MEMBER * size)
         if self._ordered:
-            check_keys(node)
             return JSSet()
-        members: list[Any] = []
+        found: set[Any] = set()
         for batch in in_batches(node[1:]):
             check_keys(batch)
-            members += map(self._item, batch)
+            members = list(map(self._item, batch))
+            if not fit_for_sets(members, size):
+                return JSSet()
+            found.update(members)
             yield
-        if not fit_for_sets(members, len(members)):
-            return JSSet()
-        return set() if len(set(members)) == len(members) else JSSet()
+        return found if len(found) == size else JSSet()
 
     def _fill_large(self, node: list[Any], target: Any) -> Steps:
         """As many of its items at a time as may be; entries come in pairs."""
@@ -143,9 +179,11 @@ class _Reader:
                 target[_text(node[at])] = item if type(item) in _SCALARS else self._item(item)
         elif tag == "m":
             check_keys(node[1::2])
+            self._charge(ENTRY * (len(node) // 2))
             for at in range(1, len(node), 2):
                 target[self._item(node[at])] = self._item(node[at + 1])
         elif tag == "s":
+            check_keys(node[1:])
             for member in node[1:]:
                 target.add(self._item(member))
         elif tag == "q" and node[3] is not None:
@@ -155,26 +193,39 @@ class _Reader:
     def _error(self, name: Any, message: Any, stack: Any) -> GuestError:
         return GuestError(_text(name), _text(message), None if stack is None else _text(stack))
 
-    def _binary(self, kind: Any, index: Any) -> Any:
-        data = take_attachment(self._attachments, index)
+    def _binary(self, kind: Any, index: Any) -> Steps:
+        data = memoryview(take_attachment(self._attachments, index))
         if kind == "Uint8Array":
             return bytes(data)
         if kind == "ArrayBuffer":
             return ArrayBuffer(data)
         if kind == "Float16Array":
-            return array("f", (half for (half,) in struct.iter_unpack("<e", data)))
+            return (yield from self._half_floats(data))
         typed = array(_ARRAY_CODES[kind])
-        typed.frombytes(data)
+        for start in range(0, len(data), _CHUNK):
+            typed.frombytes(data[start : start + _CHUNK])
+            yield
         return typed
+
+    def _half_floats(self, data: memoryview) -> Steps:
+        """Python has no array of them; theirs takes twice the room."""
+        self._charge(len(data))
+        made = array("f")
+        for start in range(0, len(data), 2 * BATCH):
+            made.extend(half for (half,) in struct.iter_unpack("<e", data[start:][: 2 * BATCH]))
+            yield
+        return made
 
     def _function(self, ident: Any, name: Any) -> Any:
         if self._borrower is None:
             raise ValueError("a function is not allowed here")
+        self._charge(FUNCTION)
         return self._borrower.guest_function(index_below(ident, 1 << 32), _text(name))
 
     def _promise(self, ident: Any) -> Any:
         if self._borrower is None:
             raise ValueError("a promise is not allowed here")
+        self._charge(PROMISE)
         return self._borrower.guest_promise(index_below(ident, 1 << 32))
 
     def _opaque(self, class_name: Any, text: Any, fields: Any) -> Opaque:
@@ -183,7 +234,6 @@ class _Reader:
 
 _MAKERS = {
     "e": "_error",
-    "x": "_binary",
     "f": "_function",
     "p": "_promise",
     "q": "_opaque",

@@ -10,7 +10,10 @@ from .frame import Buffer
 UNIT = 30  # bytes; columns say in these what they make beyond their text
 _DECLARED = re.compile(rb"C([0-9]{1,10})\[")
 _DECLARED_ON_A_LINE = re.compile(rb"^[RL]C([0-9]{1,10})\[", re.M)
+_LIST = 160  # more than it keeps: so many of them are also long to collect as garbage
 _LINE = 128  # that a report or log takes beside its value
+# What the text of a table does not show, because its Sets and Maps are also lists there.
+MEMBER, ENTRY, FUNCTION, PROMISE = 130, 150, 100, 100
 
 
 def weight(text: Buffer, attachments: Sequence[Buffer]) -> int:
@@ -20,7 +23,7 @@ def weight(text: Buffer, attachments: Sequence[Buffer]) -> int:
 def weight_of_text(text: Buffer) -> int:
     """Lists, objects and their items cost Python more than their brackets and commas do."""
     raw = text if type(text) is bytes else bytes(text)
-    size = 128 + len(raw) + 80 * raw.count(b"[") + 40 * raw.count(b",")
+    size = 128 + len(raw) + _LIST * raw.count(b"[") + 40 * raw.count(b",")
     size += 200 * _count(b"{", raw) + 80 * _count(b":", raw)
     if is_wide(raw):
         size += 3 * len(raw)

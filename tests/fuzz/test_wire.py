@@ -13,6 +13,7 @@ from sandbox_kernel.errors import ProtocolError
 from sandbox_kernel.jsonable import to_jsonable
 from sandbox_kernel.wire.frame import FrameReader
 from sandbox_kernel.wire.values import decode, decode_lines, encode, weight
+from tests.charges import anything
 from tests.fuzz.conftest import tries
 from tests.fuzz.shapes import ATTACHMENTS, FRAMES, TEXTS
 
@@ -70,7 +71,7 @@ def test_frames_are_the_same_whole_or_in_pieces(data: bytes, cuts: list[int]) ->
 def test_any_text_is_a_value_or_refused(text: bytes, binary: list[bytes], ordered: bool) -> None:
     assert weight(text, binary) >= len(text)
     try:
-        value = decode(text, binary, Borrower(), ordered=ordered)
+        value = decode(text, binary, Borrower(), anything, ordered=ordered)
     except ProtocolError:
         return
     to_jsonable(value)
@@ -80,7 +81,7 @@ def test_any_text_is_a_value_or_refused(text: bytes, binary: list[bytes], ordere
 @given(TEXTS)
 def test_any_lines_are_values_or_refused(text: bytes) -> None:
     try:
-        list(decode_lines(text, lambda letter: Borrower()))
+        list(decode_lines(text, lambda letter: Borrower(), anything))
     except ProtocolError:
         pass
 
@@ -123,4 +124,4 @@ def same(one: Any, other: Any) -> bool:
 @given(VALUES)
 def test_values_come_back_as_they_went(value: Any) -> None:
     text, attachments = encode(value, "value", None)
-    assert same(decode(text, attachments, None), value)
+    assert same(decode(text, attachments, None, anything), value)

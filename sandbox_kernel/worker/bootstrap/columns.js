@@ -15,10 +15,10 @@ const SET = 7;
 const MAP = 8;
 const OTHER = 9;
 // What one value of each kind costs on the host, in the units of wire/columns.py, which has the same table.
-const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 2, [OBJECT]: 8, [ARRAY]: 3, [SET]: 8, [MAP]: 8 };
+const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 4, [OBJECT]: 8, [ARRAY]: 5, [SET]: 8, [MAP]: 8 };
 const FLOAT_COST = 1;
-const MEMBER_COST = 3;
-const ENTRY_COST = 4;
+const MEMBER_COST = 4;
+const ENTRY_COST = 5;
 const DISTINCT = 16; // added to a kind whose list is known to have no repetitions
 const FEW = 256; // a message with more lists than this must have several values in each
 

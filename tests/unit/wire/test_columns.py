@@ -17,6 +17,7 @@ from sandbox_kernel import BigInt, JSMap, JSSet, undefined
 from sandbox_kernel.errors import ProtocolError
 from sandbox_kernel.values import Opaque
 from sandbox_kernel.wire.values import decode, decode_lines, weight
+from tests.charges import anything
 
 
 def columns(made: int, *table: Any) -> str:
@@ -30,37 +31,37 @@ def columns(made: int, *table: Any) -> str:
         (columns(1, ["u", 1]), undefined),
         (columns(0, ["n", ["-Infinity"]]), float("-inf")),
         (columns(0, ["b", ["-ff"]]), BigInt(-255)),
-        (columns(2, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
-        (columns(2, ["d", [None]]), Opaque("Date", "Invalid Date")),
-        (columns(2, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
+        (columns(4, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
+        (columns(4, ["d", [None]]), Opaque("Date", "Invalid Date")),
+        (columns(4, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
         (columns(8, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [2]]), {"a": 1, "b": 2}),
         (columns(8, ["o", [], 1, 1]), {}),
-        (columns(19, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
-        (columns(14, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
-        (columns(14, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
-        (columns(12, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
+        (columns(21, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
+        (columns(16, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
+        (columns(16, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
+        (columns(13, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
         (
-            columns(4, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
+            columns(6, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
             [1, undefined, 2],
         ),
     ],
 )
 def test_each_kind_of_column(text: str, value: Any) -> None:
-    found = decode(text, [], None)
+    found = decode(text, [], None, anything)
     assert type(found) is type(value)
     assert found == value
 
 
 def test_one_object_in_two_places_is_one_object() -> None:
-    text = columns(11, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
-    one, other = decode(text, [], None)
+    text = columns(13, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
+    one, other = decode(text, [], None, anything)
     assert one == {"n": 1}
     assert one is other
 
 
 def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
     data = struct.pack("<4d", 0.5, 2.0, 1e300, float("inf"))
-    found = decode(columns(7, ["a", [4], 1], ["f", 0]), [data], None)
+    found = decode(columns(9, ["a", [4], 1], ["f", 0]), [data], None, anything)
     assert found == [0.5, 2, 1e300, float("inf")]
     assert list(map(type, found)) == [float, int, float, float]
 
@@ -68,7 +69,7 @@ def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
 @pytest.mark.parametrize(
     ("text", "data"),
     [
-        (columns(3, ["a", [1], 1], ["f", 0]), b"12345678"),  # no room for the number
+        (columns(5, ["a", [1], 1], ["f", 0]), b"12345678"),  # no room for the number
         (columns(99, ["a", [1], 1], ["f", 0]), b"1234"),
         (columns(99, ["a", [1], 1], ["f", 1]), b"12345678"),
         (columns(99, ["a", [1], 1], ["f", -1]), b"12345678"),
@@ -78,7 +79,7 @@ def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
 )
 def test_binary_data_that_does_not_fit_is_refused(text: str, data: bytes) -> None:
     with pytest.raises(ProtocolError):
-        decode(text, [data], None)
+        decode(text, [data], None, anything)
 
 
 HOSTILE = {
@@ -134,10 +135,10 @@ HARMLESS = {"members that are lists"}  # equal to nothing but themselves, as in 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_what_are_no_columns_is_refused(kind: str) -> None:
     if kind in HARMLESS:
-        assert isinstance(decode(HOSTILE[kind], [], None), JSSet)
+        assert isinstance(decode(HOSTILE[kind], [], None, anything), JSSet)
         return
     with pytest.raises(ProtocolError):
-        decode(HOSTILE[kind], [], None)
+        decode(HOSTILE[kind], [], None, anything)
 
 
 LISTS = st.lists(st.integers(-1, 3) | st.sampled_from([None, True, "a", 0.5, 2**70]), max_size=3)
@@ -155,7 +156,7 @@ def test_any_columns_are_a_value_or_a_protocol_error(
     made: int, table: list[Any], ordered: bool
 ) -> None:
     try:
-        decode(columns(made, *table), [], None, ordered=ordered)
+        decode(columns(made, *table), [], None, anything, ordered=ordered)
     except ProtocolError:
         pass
 
@@ -170,15 +171,15 @@ def test_what_columns_make_weighs_before_it_is_made() -> None:
 
 MANY = 10_000
 SWELLING = {
-    "undefined": columns(3 + MANY, ["a", [MANY], 1], ["u", MANY]),
-    "numbers": columns(3, ["a", [MANY], 1], ["v", [0.5] * MANY]),
-    "dates": columns(3 + 2 * MANY, ["a", [MANY], 1], ["d", list(range(MANY))]),
-    "objects": columns(3 + 8 * MANY, ["a", [MANY], 1], ["o", ["a"], MANY, 2], ["v", [1] * MANY]),
-    "arrays": columns(3 + 3 * MANY, ["a", [MANY], 1], ["a", [0] * MANY, 2], ["v", []]),
-    "sets": columns(3 + 8 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
-    "members": columns(8 + 3 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
-    "maps": columns(3 + 8 * MANY, ["a", [MANY], 1], ["m", [0] * MANY, 2], ["v", []], ["v", []]),
-    "entries": columns(8 + 4 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]),
+    "undefined": columns(5 + MANY, ["a", [MANY], 1], ["u", MANY]),
+    "numbers": columns(5, ["a", [MANY], 1], ["v", [0.5] * MANY]),
+    "dates": columns(5 + 4 * MANY, ["a", [MANY], 1], ["d", list(range(MANY))]),
+    "objects": columns(5 + 8 * MANY, ["a", [MANY], 1], ["o", ["a"], MANY, 2], ["v", [1] * MANY]),
+    "arrays": columns(5 + 5 * MANY, ["a", [MANY], 1], ["a", [0] * MANY, 2], ["v", []]),
+    "sets": columns(5 + 8 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
+    "members": columns(8 + 4 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
+    "maps": columns(5 + 8 * MANY, ["a", [MANY], 1], ["m", [0] * MANY, 2], ["v", []], ["v", []]),
+    "entries": columns(8 + 5 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]),
 }
 
 
@@ -188,7 +189,7 @@ def test_columns_weigh_about_what_they_take(kind: str) -> None:
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        value = decode(text, [], None)
+        value = decode(text, [], None, anything)
         taken = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
@@ -212,19 +213,19 @@ def test_rows_are_not_made_before_their_values_are_there(table: list[Any]) -> No
     tracemalloc.start()
     try:
         with pytest.raises(ProtocolError):
-            decode(columns(10**9, *table), [], None)
+            decode(columns(10**9, *table), [], None, anything)
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
 
 
 def test_columns_stand_on_lines_of_reports_and_logs_only() -> None:
-    assert list(decode_lines(b'RC1[["u",1]]\nRP2\n', lambda letter: None)) == [
+    assert list(decode_lines(b'RC1[["u",1]]\nRP2\n', lambda letter: None, anything)) == [
         ("R", undefined),
         ("R", 2),
     ]
     with pytest.raises(ProtocolError, match="neither report nor log"):
-        list(decode_lines(b'XC1[["u",1]]\n', lambda letter: None))
+        list(decode_lines(b'XC1[["u",1]]\n', lambda letter: None, anything))
 
 
 COLLIDING = [k * (2**61 - 1) for k in range(1, 20_000)]  # Python hashes all to 0
@@ -243,12 +244,12 @@ COLLIDING = [k * (2**61 - 1) for k in range(1, 20_000)]  # Python hashes all to 
 def test_whole_numbers_that_javascript_lacks_are_no_keys(text: str) -> None:
     """A taken worker can choose them so that putting them in a dict takes quadratic time."""
     with pytest.raises(ProtocolError, match="not a safe integer of JavaScript"):
-        decode(text, [], None)
+        decode(text, [], None, anything)
 
 
 def test_large_bigints_are_no_members_of_a_python_set() -> None:
     hexes = [f"{k * (2**61 - 1):x}" for k in range(1, 20_000)]
-    found = decode(columns(10**6, ["s", [len(hexes)], 1], ["b", hexes]), [], None)
+    found = decode(columns(10**6, ["s", [len(hexes)], 1], ["b", hexes]), [], None, anything)
     assert isinstance(found, JSSet)
     assert len(found) == len(hexes)
 

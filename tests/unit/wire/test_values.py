@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sandbox_kernel import ArrayBuffer, BigInt, JSMap, JSSet, undefined
 from sandbox_kernel.errors import ProtocolError
 from sandbox_kernel.wire.values import decode
+from tests.charges import anything
 
 MOMENTS = st.integers(-(10**12), 4 * 10**12).map(
     lambda ms: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
@@ -115,7 +116,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:30])
 def test_a_hostile_text_is_a_value_or_a_protocol_error(text: str) -> None:
     try:
-        decode(text, [], None)
+        decode(text, [], None, anything)
     except ProtocolError:
         pass
 
@@ -133,7 +134,7 @@ def test_a_hostile_text_is_a_value_or_a_protocol_error(text: str) -> None:
 )
 def test_any_table_is_a_value_or_a_protocol_error(table: Any) -> None:
     try:
-        decode("T" + json.dumps(table), [b"12345678"], None)
+        decode("T" + json.dumps(table), [b"12345678"], None, anything)
     except ProtocolError:
         pass
 
@@ -141,6 +142,6 @@ def test_any_table_is_a_value_or_a_protocol_error(table: Any) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_value_or_a_protocol_error(data: bytes) -> None:
     try:
-        decode(data, [], None)
+        decode(data, [], None, anything)
     except ProtocolError:
         pass
