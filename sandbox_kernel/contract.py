@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .brief import brief
-from .budget import capped
 from .errors import OptionError, SandboxError
+from .explain.hints import hint_for
+from .explain.render import render
+from .explain.scene import Scene
 from .jsonable import JSONSpeller, to_jsonable
 from .specifiers import CONTROL, MOST_BYTES, is_bare, shortened, size_of
-from .spelling import nearest
+from .spelling import nearest, suggestion, synonyms
 from .values import Undefined, undefined
 
 Status = Literal["success", "error", "memory", "terminated", "link_error"]
@@ -22,7 +24,6 @@ LogLevel = Literal["log", "info", "warn", "error", "debug"]
 STATUSES: tuple[Status, ...] = ("success", "error", "memory", "terminated", "link_error")
 LOG_LEVELS: tuple[LogLevel, ...] = ("log", "info", "warn", "error", "debug")
 DEFAULT_FILENAME = "<runCode>"
-_MAX_MESSAGE = 2_000  # characters that an exception says of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,19 @@ class CodeExecutionError:
     filename: str | None = None
     line: int | None = None
     column: int | None = None
+    scene: Scene | None = field(default=None, repr=False, compare=False)  # what hints are made of
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name
+
+    @property
+    def hint(self) -> str | None:
+        """What to write instead, if that is known."""
+        return hint_for(self, self.scene or Scene())
+
+    def render(self) -> str:
+        """The error for people and models: its place in the source with a caret, and the hint."""
+        return "\n".join(render(self, self.scene or Scene()))
 
     def __repr__(self) -> str:
         return brief(self)
@@ -115,10 +126,7 @@ class RunFailed(SandboxError):
 
     def __str__(self) -> str:
         error = self.result.error
-        if error is None:
-            return self.result.status
-        place = f" ({error.filename}:{error.line}:{error.column})" if error.line else ""
-        return capped(f"{self.result.status}: {error}{place}", _MAX_MESSAGE)
+        return self.result.status if error is None else error.render()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +181,20 @@ class CodeExecutionOptions:
 
 
 _CONTRACT_NAMES = {"memoryLimitBytes": "memory_limit_bytes"}
+_SYNONYMS = synonyms(
+    execute="fn function func entry entrypoint main call args arguments params export",
+    imports="bridges bridge functions tools lend libs packages",
+    modules="files sources",
+    globals="env environ vars variables context locals names inputs bindings data",
+    language="lang",
+    memory_limit_bytes="memory mem memory_limit max_memory memory_mb heap ram",
+    filename="name file path",
+    report="on_report callback progress on_progress",
+)
+_EXECUTE_SYNONYMS = synonyms(fn="function func name export entry", args="arguments params argv")
+_TIME_LIMITS = frozenset(
+    "timeout timeout_ms timeoutms timeout_seconds deadline time_limit max_time budget seconds".split()
+)
 
 
 def _items(options: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
@@ -189,13 +211,16 @@ def _known(key: object) -> str:
     name = _CONTRACT_NAMES.get(str(key), str(key))
     if name in _CHECKS:
         return name
-    raise OptionError(_unknown("option", str(key), list(_CHECKS), _CONTRACT_NAMES), str(key))
+    raise OptionError(f"unknown option {key!r}; {_instead_of(str(key))}", str(key))
 
 
-def _unknown(what: str, key: str, known: Sequence[str], aliases: Iterable[str] = ()) -> str:
-    close = nearest(key, [*known, *aliases])
-    hint = f"did you mean {close!r}?" if close else f"known: {', '.join(known)}"
-    return f"unknown {what} {key!r}; {hint}"
+def _instead_of(key: str) -> str:
+    if key.lower() in _TIME_LIMITS:
+        return "the time of a run is bounded by its handle: run_code(…).terminate() ends it"
+    close = nearest(key, [*_CHECKS, *_CONTRACT_NAMES])
+    if close is not None:
+        return f"did you mean {close!r}?"
+    return suggestion(key, _CHECKS, others=_SYNONYMS, quote="'")
 
 
 def _kind(value: object) -> str:
@@ -223,7 +248,8 @@ def _check_execute(value: object) -> Execute:
     given = _expect_mapping("execute", value)
     for key in given:
         if key not in ("fn", "args"):
-            raise OptionError(_unknown("key of execute", key, ["fn", "args"]), "execute")
+            instead = suggestion(key, ["fn", "args"], others=_EXECUTE_SYNONYMS, quote="'")
+            raise OptionError(f"unknown key of execute {key!r}; {instead}", "execute")
     fn = given.get("fn")
     args = given.get("args")
     fn = "default" if fn is None else _expect_text("execute.fn", fn)

@@ -18,6 +18,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from .backend import CANCELLED, Backend, Lent
 from .brief import Holder, Parts
 from .contract import DEFAULT_FILENAME, CodeExecutionLog, CodeExecutionResult
+from .explain.scene import Scene
 from .transcript import CodeTranscript, Transcript, Waker, waker
 from .wire.order import Order
 
@@ -209,7 +210,7 @@ class CodeExecution(Execution[CodeExecutionResult]):
     @property
     def filename(self) -> str:
         """The module's name in errors and stacks."""
-        return self._transcript.filename
+        return self._transcript.scene.filename
 
     @property
     def reports(self) -> Sequence[Any]:
@@ -252,13 +253,18 @@ def start_code(
     log_sink: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
     """Starts the order on the backend, and returns the handle of the run."""
-    transcript = CodeTranscript(order.filename, log_sink)
+    transcript = CodeTranscript(_scene(order), log_sink)
     try:
         transcript.begin(lambda loop: backend.start(order, lent, transcript, loop))
     except BaseException:
         lent.bridges.close()
         raise
     return CodeExecution(transcript)
+
+
+def _scene(order: Order) -> Scene:
+    """What the run is given, without the values: enough for its error to explain itself."""
+    return Scene(order.filename, order.source, order.modules, order.imports, order.globals)
 
 
 def call_after(run: CodeExecution, seconds: float, call: Callable[[], object]) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from . import loops
 from .backend import CANCELLED, ActiveRun, Outcome
 from .clock import Countdown
-from .contract import CodeExecutionLog, CodeExecutionResult
+from .contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
+from .explain.scene import Scene
 
 Result = TypeVar("Result")
 Waker = Callable[[], None]
@@ -134,10 +136,10 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
     """Listens to a run started by `run_code`."""
 
     def __init__(
-        self, filename: str, log_sink: Callable[[CodeExecutionLog], None] | None = None
+        self, scene: Scene, log_sink: Callable[[CodeExecutionLog], None] | None = None
     ) -> None:
         super().__init__()
-        self.filename = filename
+        self.scene = scene
         self.logs: list[CodeExecutionLog] = []
         self._log_sink = log_sink
 
@@ -157,12 +159,20 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
                 result=outcome.result,
                 reports=list(self.items),
                 logs=list(self.logs),
-                error=outcome.error,
+                error=self._explained(outcome),
                 duration_ms=(now - self.asked_at) * 1000,
                 queued_ms=(started - self.asked_at) * 1000,
                 memory_used_bytes=outcome.memory_used_bytes,
             )
         )
+
+    def _explained(self, outcome: Outcome) -> CodeExecutionError | None:
+        """The error, with what it needs to explain itself."""
+        error = outcome.error
+        if error is None:
+            return None
+        facts = error.scene.facts if error.scene is not None else self.scene.facts
+        return replace(error, scene=replace(self.scene, status=outcome.status, facts=facts))
 
 
 def waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Waker:

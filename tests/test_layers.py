@@ -25,6 +25,7 @@ DATA = {
     "jsonable",
     "sizes",
     "spelling",
+    "explain",
 }
 SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops", "clock"}
 RUNS = SEAM | {"lending", "transcript", "execution", "engine", "run"}
@@ -36,6 +37,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "width": set(),
     "brief": {"budget"},
     "errors": set(),
+    "explain": {"budget", "clean", "width", "spelling"},
     "values": {"brief"},
     "specifiers": set(),
     "sizes": set(),

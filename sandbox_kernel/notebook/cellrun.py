@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..contract import CodeExecutionLog, CodeExecutionResult
 from ..execution import CodeExecution, call_after
+from ..explain.scene import Scene
 from ..run import run_cell
 from .interrupts import Guard, bind, guarded
 from .options.grammar import CellOptions, Face
-from .show.traceback import Scene, Traceback, traceback_of
+from .show.traceback import Traceback, traceback_of
 from .view.late import LateView
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import json
 
 from ..contract import CodeExecutionError
 from ..errors import EngineError
+from ..explain.scene import Scene
 from ..run import run_code
 from .options.grammar import Face
-from .show.traceback import Scene, Traceback, traceback_of
+from .show.traceback import Traceback, traceback_of
 
 _ENTRY = "check.ts"
 _NOBODY_LENDS = "nothing"

@@ -11,7 +11,8 @@ import pytest
 
 from sandbox_kernel.clean import clean, clean_line, clean_start, is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionResult
-from sandbox_kernel.notebook.show.traceback import Scene, refusal_of, traceback_of
+from sandbox_kernel.explain.scene import Scene
+from sandbox_kernel.notebook.show.traceback import refusal_of, traceback_of
 
 MEGA = 1_000_000
 SCENE = Scene("cell-1.ts", "throw 1", {"./m.ts": "export {}"}, {"fs": {"readText": print}})

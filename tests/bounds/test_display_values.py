@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from sandbox_kernel.budget import CHARACTERS, WORK, Budget, hard_limit
 from sandbox_kernel.clean import is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
+from sandbox_kernel.explain.scene import Scene
 from sandbox_kernel.jsonable import to_jsonable
 from sandbox_kernel.notebook.show.output import (
     MAX_TEXT,
@@ -21,7 +22,7 @@ from sandbox_kernel.notebook.show.output import (
 )
 from sandbox_kernel.notebook.show.render import MAX_NAME
 from sandbox_kernel.notebook.show.table import records_table
-from sandbox_kernel.notebook.show.traceback import Scene, traceback_of
+from sandbox_kernel.notebook.show.traceback import traceback_of
 from sandbox_kernel.notebook.view.outline import outline
 from sandbox_kernel.notebook.view.run_view import LISTED, LISTED_TEXT, plain_text
 from sandbox_kernel.notebook.view.tally import NEWEST_CHARACTERS, Tally, weight

@@ -16,6 +16,7 @@ from sandbox_kernel import (
     run_code,
     undefined,
 )
+from sandbox_kernel.clean import is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionResult
 
 
@@ -79,14 +80,60 @@ def test_unwrap_gives_the_value_or_raises_what_carries_the_result() -> None:
     with pytest.raises(RunFailed) as caught:
         failed.unwrap()
     assert caught.value.result is failed
-    assert str(caught.value).startswith("error: TypeError: cannot read property 'x' of null")
-    assert "rule.ts:2:1" in str(caught.value)
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "TypeError: cannot read property 'x' of null"
+    assert lines[2:] == ["  rule.ts:2:1", "     2 | o.x", "       | ^"]
 
 
 def test_what_unwrap_raises_is_short_and_can_be_sent_elsewhere() -> None:
     error = CodeExecutionError("Error", "x" * 1_000_000)
     raised = RunFailed(CodeExecutionResult("error", error=error))
-    assert len(str(raised)) < 3_000
+    assert len(str(raised)) < 5_000
     assert len(repr(raised)) < 12_000
     again = pickle.loads(pickle.dumps(raised))
     assert again.result == raised.result
+
+
+def test_an_error_explains_itself_with_its_place_and_a_hint() -> None:
+    error = settled("const n = 1;\n  rowz.length", globals={"rows": [1]}, filename="rule.ts").error
+    assert error is not None
+    assert error.hint == "did you mean rows?"
+    assert error.render() == (
+        "ReferenceError: rowz is not defined\n"
+        "\n"
+        "  rule.ts:2:3\n"
+        "     2 |   rowz.length\n"
+        "       |   ^\n"
+        "\n"
+        "hint: did you mean rows?"
+    )
+
+
+def test_an_explanation_is_in_no_json_repr_or_comparison_and_can_be_sent() -> None:
+    error = settled("rowz.length", globals={"rows": [1]}).error
+    assert error is not None
+    assert set(error.to_json()) == {"name", "message", "stack", "filename", "line", "column"}
+    assert "rows" not in repr(error)
+    bare = CodeExecutionError(error.name, error.message, error.stack, None, "<runCode>", 1, 1)
+    assert (bare, bare.hint) == (error, None)
+    assert bare.render().startswith("ReferenceError: rowz is not defined\n")
+    assert pickle.loads(pickle.dumps(error)).hint == error.hint
+
+
+def test_an_error_of_a_lent_function_can_be_sent_with_its_run() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    error = settled("fail()", globals={"fail": fail}, imports={"m": {"fail": fail}}).error
+    assert pickle.loads(pickle.dumps(error)) == error
+
+
+def test_nothing_hostile_is_in_an_explanation() -> None:
+    evil = "\x1b[2J\u202e"
+    error = settled(f"throw new ReferenceError('{evil} is not defined')").error
+    assert error is not None
+    assert is_clean(error.render())
+    named = settled(f"import {{ x }} from '{evil}fs'", imports={f"{evil[1:]}fs": {}}).error
+    assert named is not None
+    assert is_clean(named.hint or "")
+    assert is_clean(named.render())

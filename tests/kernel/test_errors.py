@@ -68,7 +68,7 @@ def test_an_unknown_specifier_is_named_and_what_could_be_imported_is_listed(kern
     [
         ("setTimeout(() => 1, 5)", "%%bridge timers"),
         ("await fetch('x')", "%%bridge web"),
-        ("require('fs')", "use import"),
+        ("require('fs')", "write import"),
         ("process.exit()", "the sandbox has no process"),
     ],
 )

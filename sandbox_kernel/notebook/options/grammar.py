@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ...errors import OptionError
-from ...spelling import suggestion
+from ...spelling import suggestion, synonyms
 from .units import Deadline, read_deadline, read_size
 from .words import unquoted, words_of
 
@@ -51,6 +51,19 @@ OPTIONS = (
     Option("background", None, "return at once; --into names the live handle", face="magic"),
     Option("raw", None, "display nothing", face="magic"),
 )  # fmt: skip
+
+
+_SYNONYMS = synonyms(
+    **{"import": "imports bridge bridges lend use require", "global": "env var vars globals set"},
+    fn="function func export entry main call",
+    args="arg arguments params argv",
+    module="modules",
+    language="lang",
+    memory="mem memory_limit max_memory heap ram",
+    filename="file name",
+    deadline="timeout time time_limit max_time budget limit",
+    into="out output result save",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +170,8 @@ def find_option(name: str, face: Face) -> Option:
         )
     if any(option.name == name for option in OPTIONS):
         raise OptionError(f"--{name} is for the IPython magic %%runcode, not for this kernel", name)
-    raise OptionError(f"unknown option --{name}; {suggestion(name, known, '--')}", name)
+    instead = suggestion(name, known, "--", others=_SYNONYMS)
+    raise OptionError(f"unknown option --{name}; {instead}", name)
 
 
 def _set(options: CellOptions, name: str, value: Any) -> CellOptions:

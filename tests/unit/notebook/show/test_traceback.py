@@ -8,7 +8,8 @@ import pytest
 
 from sandbox_kernel.clean import is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionResult, Status
-from sandbox_kernel.notebook.show.traceback import Scene, traceback_of
+from sandbox_kernel.explain.scene import Scene
+from sandbox_kernel.notebook.show.traceback import traceback_of
 
 SCENE = Scene(
     "cell-1.ts",
@@ -16,6 +17,7 @@ SCENE = Scene(
     modules={"./m.ts": "export const x = 1\nthrow x"},
     imports={"fs": {"readFile": print, "ROOT": "/"}},
     globals={"rows": []},
+    face="kernel",
 )
 
 
@@ -112,7 +114,7 @@ def test_a_link_error_names_its_specifier() -> None:
     [
         ("'setTimeout' is not defined", "%%bridge timers"),
         ("fetch is not defined", "%%bridge web"),
-        ("require is not defined", "use import"),
+        ("require is not defined", "write import"),
         ("process is not defined", "the sandbox has no process"),
         ("readFile is not defined", "import { readFile } from 'fs'"),
         ("fs is not defined", "import * as fs from 'fs'"),

@@ -1,0 +1,151 @@
+"""The wording of hints: one table, in the words of whoever reads them.
+
+A text is one string for all faces, or one for each. Names in braces are filled in; what is filled in
+may come from a guest, so it is only ever a value, never a template.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .scene import Face
+
+_SLEEP = "async def sleep(ms): await asyncio.sleep(ms / 1000)"
+# One site, not any: urlopen reads file: URLs as well, and the guest chooses the argument.
+_FETCH = """def _get(url): return urllib.request.urlopen(url).read().decode()
+async def fetch_text(path):
+    return await asyncio.to_thread(_get, "https://example.org/" + path)"""
+
+
+def _to_lend(module: str, function: str, needs: str, code: str) -> dict[Face, str]:
+    """How each face lends a function of Python that stands in for one of the web platform."""
+    code = code.replace("{", "{{").replace("}", "}}")
+    start = "the sandbox has {lack}, so no {name}; "
+    end = f"\nthen: import {{{{ {function} }}}} from '{module}'"
+    define = f"define it in Python\nimport {needs}\n{code}\n"
+    exports = f'{{{{"{function}": {function}}}}}'
+    cell = f"bridge one in a cell of its own:\n%%bridge {module}\nimport {needs}\n{code}"
+    return {
+        "api": f"{start}lend one: {define}and run with imports={{{{'{module}': {exports}}}}}{end}",
+        "kernel": f"{start}{cell}{end}",
+        "magic": f"{start}bridge one: {define}and run with --import {module}={exports}{end}",
+    }
+
+
+TEXTS: Final[dict[str, str | dict[Face, str]]] = {
+    "memory": {
+        "api": "the heap reached its limit; memory_limit_bytes= raises it for one run",
+        "kernel": "the heap reached its limit; --memory 256MiB would raise it for this cell",
+        "magic": "the heap reached its limit; --memory 256MiB would raise it for this cell",
+    },
+    # -- other languages
+    "fence": {
+        "api": "this is Markdown: the code is between the ``` lines; extract_code(reply) gives it",
+        "kernel": "this is Markdown: remove the ``` lines around the code",
+        "magic": "this is Markdown: remove the ``` lines around the code",
+    },
+    "python": {
+        "api": "this looks like Python; run_code and evaluate run JavaScript and TypeScript",
+        "kernel": "this looks like Python, but a cell is JavaScript or TypeScript; Python that cells"
+        " can import goes into a cell that begins with %%bridge NAME",
+        "magic": "this looks like Python, but %%runcode runs JavaScript and TypeScript; without the"
+        " first line the cell runs as Python",
+    },
+    "python_name": "{name} is Python; in JavaScript write {instead}",
+    "hash_comment": "a comment begins with // in JavaScript, not with #",
+    "f_string": "JavaScript has no f-strings; write the text in backticks: `total: ${{total}}`",
+    "shell": "a line that begins with ! is a command for a shell; the sandbox has no shell",
+    "percent": {
+        "api": "a line that begins with % is a notebook's magic, not JavaScript",
+        "kernel": "magics are on the first lines of a cell, above the code",
+        "magic": "a line that begins with % is a magic of IPython; it cannot be inside %%runcode",
+    },
+    "question": {
+        "api": "{name}? asks IPython for help; it is not JavaScript",
+        "kernel": "{name}? asks IPython for help; here, press Shift-Tab after a name",
+        "magic": "{name}? asks IPython for help; it is not JavaScript",
+    },
+    # -- modules
+    "require": "this is an ES module: write import … from '…' instead of require",
+    "commonjs": "this is an ES module: write export default … instead of {name}",
+    "dirname": "an ES module has no {name}, and the sandbox has no files",
+    "return": {
+        "api": "a module cannot return; write export default VALUE, or use evaluate and end with the"
+        " expression",
+        "kernel": "a cell cannot return; end it with the expression, or write export default VALUE",
+        "magic": "a cell cannot return; end it with the expression, or write export default VALUE",
+    },
+    "no_default": {
+        "api": "write export default VALUE, or use evaluate, whose result is the last expression",
+        "kernel": "write export default VALUE, or leave out --fn",
+        "magic": "write export default VALUE, or leave out --fn",
+    },
+    "exports_nothing": "the module exports nothing; write export before the function: export function"
+    " {name}() …",
+    "exports": "{close}the module exports {names}",
+    "nothing_lent": {
+        "api": "nothing can be imported but what you lend: imports={{'NAME': {{'function': function}}}}",
+        "kernel": "nothing can be imported yet; %%bridge NAME or --import lends a module",
+        "magic": "nothing can be imported yet; --import NAME lends a module",
+    },
+    "lent": "{close}what can be imported: {names}",
+    "extension": "write '{path}': the extension is part of the path",
+    "no_relative": {
+        "api": "modules={{'./lib.ts': SOURCE}} gives a run a relative module",
+        "kernel": "a cell that begins with %%module ./lib.ts makes a relative module",
+        "magic": "a cell that begins with %%runmodule ./lib.ts makes a relative module",
+    },
+    "relative": "{close}what can be imported: {names}",
+    "namespace": "'{specifier}' has no default export; write import * as {name} from '{specifier}'",
+    "module_exports": "{close}'{specifier}' exports {names}",
+    "class": {
+        "api": "{name} is a class, and classes cannot be lent; lend a function that makes one",
+        "kernel": "{name} is a class, and classes are not exported; export a function that makes one",
+        "magic": "{name} is a class, and classes cannot be lent; lend a function that makes one",
+    },
+    # -- names
+    "other_cell": {
+        "api": "",
+        "kernel": "each cell is a fresh sandbox: {name} was declared in cell {cell}. Put both into one"
+        " cell, keep the result of that cell with %%runcode --keep {name}, or share code with"
+        " %%module ./PATH",
+        "magic": "each cell is a fresh sandbox: {name} was declared in cell {cell}. Put both into one"
+        " cell, or share code with %%runmodule ./PATH",
+    },
+    "import_name": "import {{ {name} }} from '{specifier}'",
+    "import_module": "import * as {name} from '{name}'",
+    "no_report": {
+        "api": "report exists if the run is given report=FUNCTION",
+        "kernel": "",
+        "magic": "",
+    },
+    "undeclared": "{name} was not declared; write let {name} = …",
+    "did_you_mean": "did you mean {name}?",
+    "await": "{call} gives a promise; write await {call}",
+    "dynamic_code": "the sandbox makes no code from text: no eval, no new Function",
+    # -- the web platform and Node
+    "timers": _to_lend("timers", "sleep", "asyncio", _SLEEP),
+    "network": _to_lend("web", "fetch_text", "asyncio, urllib.request", _FETCH),
+    "instead": "the sandbox has no {name}; use {instead}",
+    "function_instead": {
+        "api": "the sandbox has no {name}; lend a function that does what this code needs, with"
+        " imports= or globals=",
+        "kernel": "the sandbox has no {name}; lend a function that does what this code needs, with"
+        " %%bridge NAME",
+        "magic": "the sandbox has no {name}; lend a function that does what this code needs, with"
+        " --import or --global",
+    },
+    "settings": {
+        "api": "the sandbox has no {name}; lend the settings that the code may see with globals=",
+        "kernel": "the sandbox has no {name}; lend the settings that the code may see with --global",
+        "magic": "the sandbox has no {name}; lend the settings that the code may see with --global",
+    },
+    "no_page": "the sandbox has no {name}: there is no page in it",
+}
+
+
+def say(key: str, face: Face, **values: object) -> str | None:
+    """The text for this face, or None where the face has none."""
+    text = TEXTS[key]
+    template = text if isinstance(text, str) else text[face]
+    return template.format_map(values) or None
