@@ -216,7 +216,7 @@ def _known(key: object) -> str:
 
 def _instead_of(key: str) -> str:
     if key.lower() in _TIME_LIMITS:
-        return "the time of a run is bounded by its handle: run_code(…).terminate() ends it"
+        return "bound the time of a run with its handle: run_code(…).terminate_after(seconds)"
     close = nearest(key, [*_CHECKS, *_CONTRACT_NAMES])
     if close is not None:
         return f"did you mean {close!r}?"

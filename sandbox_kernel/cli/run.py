@@ -14,10 +14,11 @@ from typing import Any
 from ..clean import clean
 from ..contract import CodeExecutionLog, CodeExecutionResult, Language
 from ..errors import OptionError
+from ..explain.scene import Scene
 from ..folders import Bounds, read_text, read_texts
 from ..jsonable import to_jsonable
 from ..notebook.show.output import console_line, show
-from ..notebook.show.traceback import Scene, traceback_of
+from ..notebook.show.traceback import traceback_of
 from ..run import run_cell
 from ..spelling import nearest
 from ..values import undefined
