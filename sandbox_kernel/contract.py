@@ -245,6 +245,8 @@ def _expect_text(option: str, value: object) -> str:
 def _check_execute(value: object) -> Execute:
     if isinstance(value, Execute):
         return value
+    if isinstance(value, str):
+        raise OptionError(f"execute must be a mapping; write {{'fn': {value!r}}}", "execute")
     given = _expect_mapping("execute", value)
     for key in given:
         if key not in ("fn", "args"):
@@ -344,14 +346,26 @@ def is_identifier(name: str) -> bool:
 def _check_language(value: object) -> Language:
     if value == "javascript" or value == "typescript":
         return value
-    raise OptionError(f"language must be 'javascript' or 'typescript', not {value!r}", "language")
+    meant = _meant_language(value)
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    raise OptionError(
+        f"language must be 'javascript' or 'typescript', not {value!r}{hint}", "language"
+    )
+
+
+def _meant_language(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    short = {"js": "javascript", "ts": "typescript"}
+    return short.get(value.lower()) or nearest(value.lower(), short.values(), 0.7)
 
 
 def _check_memory_limit(value: object) -> int:
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not whole:
         raise OptionError(
-            f"memoryLimitBytes must be a whole number of bytes, not {value!r}", "memory_limit_bytes"
+            f"memoryLimitBytes must be a whole number of bytes, such as 64 * 2**20, not {value!r}",
+            "memory_limit_bytes",
         )
     limit: int = int(value)  # type: ignore[call-overload]  # `whole` says that it is a number
     if not 0 < limit <= 2**53:

@@ -147,6 +147,8 @@ def _start(
     demand_export: bool = True,
     on_log: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
+    if engine is not None:
+        _check_engine(engine)
     parts = _parts(starts_zygote=engine is None)
     backend = engine or parts.pool_for_a_run()
     checked = parts.options_of(options, **named)
@@ -194,7 +196,19 @@ def _spawned() -> Spawned | None:
         return None  # the pool tries again, and reports the reason if that fails too
 
 
+def _check_engine(engine: Backend) -> None:
+    if isinstance(engine, type):
+        name = engine.__name__
+        raise OptionError(
+            f"engine must be an engine, not the class {name}; write {name}()", "engine"
+        )
+    if not callable(getattr(engine, "start", None)):
+        kind = type(engine).__name__
+        raise OptionError(f"engine must be an engine, such as Engine(), not {kind}", "engine")
+
+
 def _checked_source(source: object) -> str:
     if not isinstance(source, str):
-        raise OptionError(f"source must be a string, not {type(source).__name__}", "source")
+        reads = "; give its text: .read_text()" if hasattr(source, "read_text") else ""
+        raise OptionError(f"source must be a string, not {type(source).__name__}{reads}", "source")
     return source

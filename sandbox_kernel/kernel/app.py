@@ -12,8 +12,10 @@ def launch() -> None:
     warm_up()
 
     from ipykernel.kernelapp import IPKernelApp
+    from traitlets import TraitError
 
     from ..engine import Engine
+    from ..errors import OptionError
     from .kernel import SandboxKernel
 
     class SandboxKernelApp(IPKernelApp):
@@ -28,6 +30,10 @@ def launch() -> None:
 
         def init_kernel(self) -> None:
             """Configures the engine, which was started before the configuration was read."""
+            try:
+                Engine.check_names(self.config.get("Engine", ()))
+            except OptionError as error:
+                raise TraitError(str(error)) from None  # which ends an application with its message
             Engine.instance().update_config(self.config)
             gc.freeze()  # what is loaded by now stays; collecting garbage need not scan it
             super().init_kernel()  # type: ignore[no-untyped-call]  # ipykernel's

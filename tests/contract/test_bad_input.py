@@ -1,0 +1,139 @@
+"""What cannot be used is refused at once, with what to write instead, and nothing has run.
+
+The command line has a table of its own in `tests/cli/test_words.py`, and the magics in
+`tests/kernel/test_magics.py` and `tests/magic/test_options.py`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traitlets import TraitError
+from traitlets.config import Config
+
+from sandbox_kernel import CodeExecutionOptions, Engine, OptionError, evaluate, run_code
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """One that has started nothing yet, which shows whether anything ran."""
+    with Engine(spares=0) as made:
+        yield made
+        assert made.processes().zygote is None
+
+
+# ---------------------------------------------------------------------------- options of a run
+
+SOURCE = "export default 1"
+OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"execute": "main"}, "execute must be a mapping; write {'fn': 'main'}"),
+    ({"execute": {"args": "ab"}}, "execute.args must be a list, not str"),
+    ({"language": "ts"}, "not 'ts'; did you mean 'typescript'?"),
+    ({"language": "JS"}, "not 'JS'; did you mean 'javascript'?"),
+    ({"language": "TypeScript"}, "not 'TypeScript'; did you mean 'typescript'?"),
+    ({"language": "python"}, "language must be 'javascript' or 'typescript', not 'python'"),
+    ({"memory_limit_bytes": "64MiB"}, "a whole number of bytes, such as 64 * 2**20, not '64MiB'"),
+    ({"memory_limit_bytes": float("nan")}, "a whole number of bytes, such as 64 * 2**20, not nan"),
+    ({"modules": {"lib.ts": ""}}, "write it like './helpers.js'"),
+    ({"modules": {"./lib.ts": b""}}, "modules['./lib.ts'] must be a string, not bytes"),
+    ({"imports": {"fs": print}}, "imports['fs'] must be a mapping, not builtin_function_or_method"),
+    ({"globals": [("a", 1)]}, "globals must be a mapping, not list"),
+    ({"report": "print"}, "report must be callable, not str"),
+    ({"filename": Path("a.ts")}, "filename must be a string, not PosixPath"),
+    ({"filenam": "a.ts"}, "unknown option 'filenam'; did you mean 'filename'?"),
+]
+
+
+@pytest.mark.parametrize("start", [run_code, evaluate])
+@pytest.mark.parametrize(("options", "says"), OPTIONS, ids=[says for _, says in OPTIONS])
+def test_an_option_that_cannot_be_used_is_refused(
+    start: Callable[..., Any], options: dict[str, Any], says: str, engine: Engine
+) -> None:
+    with pytest.raises(OptionError) as refused:
+        start(SOURCE, engine=engine, **options)
+    assert says in str(refused.value)
+    with pytest.raises(OptionError):
+        CodeExecutionOptions.of(options)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        (None, "source must be a string, not NoneType"),
+        (b"1", "source must be a string, not bytes"),
+        (Path("a.ts"), "source must be a string, not PosixPath; give its text: .read_text()"),
+    ],
+)
+def test_a_source_that_is_not_text_is_refused(source: Any, says: str, engine: Engine) -> None:
+    with pytest.raises(OptionError, match=says):
+        run_code(source, engine=engine)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("local", "engine must be an engine, such as Engine(), not str"),
+        (Engine, "engine must be an engine, not the class Engine; write Engine()"),
+        (0, "engine must be an engine, such as Engine(), not int"),
+    ],
+)
+def test_an_engine_that_is_none_is_refused(given: Any, says: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        run_code(SOURCE, engine=given)
+    assert says in str(refused.value)
+
+
+# ---------------------------------------------------------------------------- settings of an engine
+
+MISSPELT = "an engine has no setting 'concurency'; did you mean concurrency?"
+
+
+@pytest.mark.parametrize(
+    "configure",
+    [
+        lambda: Engine(concurency=2),
+        lambda: Engine(config=Config(Engine={"concurency": 2})),
+        lambda: setattr(Engine(), "concurency", 2),
+    ],
+    ids=["keyword", "config", "attribute"],
+)
+def test_a_setting_that_an_engine_does_not_have_is_refused(configure: Callable[[], Any]) -> None:
+    with pytest.raises(OptionError) as refused:
+        configure()
+    assert str(refused.value) == MISSPELT
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("spares", -1, "should not be less than 0"),
+        ("spares", "4", "expected an int"),
+        ("concurrency", 0, "should not be less than 1"),
+        ("cpu_seconds", 1.5, "expected an int"),
+        ("message_bytes", 2**32, "should not be greater than"),
+        ("require_isolation", "no", "expected a boolean"),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have_is_refused(name: str, value: Any, says: str) -> None:
+    with pytest.raises(TraitError, match=says):
+        Engine(**{name: value})
+    engine = Engine()
+    before = engine.settings
+    with pytest.raises(TraitError, match=says):
+        setattr(engine, name, value)
+    assert engine.settings == before
+
+
+@pytest.mark.parametrize(
+    ("word", "says"), [("--Engine.concurency=2", MISSPELT), ("--Engine.spares=-1", "less than 0")]
+)
+def test_a_kernel_with_a_wrong_setting_does_not_start(word: str, says: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sandbox_kernel.kernel", "-f", str(tmp_path / "k.json"), word]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert says in done.stderr
