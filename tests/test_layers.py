@@ -82,6 +82,7 @@ NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
     "show": {"options", "assist"},
     "view": {"show"},
     "modules": {"options", "show"},
+    "runs": set(),
     "cellrun": {"options", "show", "view", "interrupts"},
 }
 

@@ -50,7 +50,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     delattr(shell, _ATTRIBUTE)
     _bundles(shell).pop(CodeExecutionResult, None)
     for kind in ("line", "cell"):
-        for name in ("runcode", "_runcode", "runmodule"):
+        for name in ("runcode", "_runcode", "runmodule", "runs"):
             shell.magics_manager.magics[kind].pop(name, None)
 
 

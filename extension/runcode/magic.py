@@ -1,11 +1,19 @@
-"""The magics %%runcode and %%runmodule."""
+"""The magics %%runcode, %%runmodule and %runs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic import (
+    Magics,
+    cell_magic,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+)
 
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
@@ -17,6 +25,7 @@ from sandbox_kernel.notebook.options.grammar import parse_options
 from sandbox_kernel.notebook.options.help import options_help
 from sandbox_kernel.notebook.options.lines import continued
 from sandbox_kernel.notebook.options.modules import check_module, module_text
+from sandbox_kernel.notebook.runs import answer_runs
 
 from .background import awaited_elsewhere, in_a_thread, on_this_loop
 from .cell_error import cell_error, refusal
@@ -94,6 +103,15 @@ class RunCode(Magics):
         if problem is not None:
             raise cell_error(problem)
         self.modules[path] = text
+
+    @no_var_expand
+    @line_magic
+    def runs(self, line: str) -> None:
+        """%runs: the runs that execute or wait, oldest first. %runs terminate: ends all of them."""
+        try:
+            sys.stdout.write(answer_runs(line.strip()) + "\n")
+        except SandboxError as error:
+            raise refusal(error) from None
 
     runcode.__doc__ = HELP
     runmodule.__doc__ = MODULE_HELP

@@ -17,6 +17,7 @@ from ..notebook.assist.scope import Scope
 from ..notebook.options.grammar import CellOptions, Option, parse_options
 from ..notebook.options.help import complete_options, options_help
 from ..notebook.options.lines import unfolded
+from ..notebook.runs import RUNS_WORDS
 from ..notebook.show.output import show
 from .bridge import signature_of
 from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
@@ -66,6 +67,8 @@ class Assistant:
         if word == "%reset":
             typed = rest.rsplit(" ", 1)[-1]
             return at + len(rest) - len(typed), list(RESETS)
+        if word == "%runs":
+            return at, list(RUNS_WORDS)
         if word == "%%bridge":
             return at, list(self._state.bridges)
         return at, list(self._state.modules) if word == "%%module" else []

@@ -23,6 +23,7 @@ LINE_MAGICS = {
     "modules": "%modules: the modules",
     "kept": "%kept: the results that --keep has kept",
     "reset": "%reset [defaults|bridges|modules|kept]: forget these, or everything",
+    "runs": "%runs [terminate]: the runs that execute or wait, or an end to all of them",
     "doctor": "%doctor: versions, isolation, limits, and a self-test that tries to break out",
     "help": "%help: this page",
 }

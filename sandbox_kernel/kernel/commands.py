@@ -8,6 +8,7 @@ from ..clean import clean
 from ..errors import OptionError
 from ..notebook.options.grammar import CellOptions, Source, parse_options
 from ..notebook.options.help import options_help
+from ..notebook.runs import answer_runs, check_runs
 from ..notebook.view.late import forget_views
 from ..spelling import suggestion
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic
@@ -27,6 +28,8 @@ def check(magic: Magic) -> None:
                 raise OptionError(
                     f"%reset cannot forget {word!r}; {suggestion(word, RESETS)}", word
                 )
+    elif magic.name == "runs":
+        check_runs(magic.line)
     elif magic.line and magic.name != "help":
         raise OptionError(f"%{magic.name} takes no arguments, but got {magic.line!r}", magic.name)
 
@@ -110,6 +113,10 @@ def _reset(line: str, state: NotebookState) -> str:
     return f"forgotten: {', '.join(targets)}"
 
 
+def _runs(line: str, _state: NotebookState) -> str:
+    return answer_runs(line)
+
+
 def _doctor(_line: str, _state: NotebookState) -> str:
     from .doctor import report  # reads the metadata of packages, which is slow to load
 
@@ -151,6 +158,7 @@ _COMMANDS: dict[str, Callable[[str, NotebookState], str]] = {
     "modules": _modules,
     "kept": _kept,
     "reset": _reset,
+    "runs": _runs,
     "doctor": _doctor,
     "help": _help,
 }

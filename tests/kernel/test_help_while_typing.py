@@ -36,6 +36,7 @@ def lent(kernel: Client) -> None:
         ("%%runcode --module |", ["./math.ts"]),
         ("%defaults --mem|", ["--memory"]),
         ("%reset br|", ["bridges"]),
+        ("%runs te|", ["terminate"]),
         ("import { read_file } from '|'", ["files", "./math.ts"]),
         ("import { add } from './m|", ["./math.ts"]),
         ("const m = await import('fi|", ["files"]),

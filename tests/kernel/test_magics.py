@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients import Client
+from tests.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -254,6 +255,10 @@ def test_help_lists_magics_and_options(kernel: Client) -> None:
         ("%%runcode --memroy 1\nconsole.log('ran')", "did you mean --memory?"),
         ("%defaults --globl a=1\nconsole.log('ran')", "did you mean --global?"),
         ("%reset bridgs\nconsole.log('ran')", "did you mean bridges?"),
+        (
+            "%runs terminat\nconsole.log('ran')",
+            "%runs cannot do 'terminat'; did you mean terminate?",
+        ),
         ("%help\n%nope\nconsole.log('ran')", "%nope"),
         ("%defaults --global a=1\n%%runcode --nope\n1", "--nope"),
         ("%%runcode --into x\nconsole.log('ran')", "IPython magic"),
@@ -267,3 +272,14 @@ def test_a_mistake_is_named_and_nothing_runs(kernel: Client, code: str, says: st
     assert says in done.traceback
     assert done.stdout == ""
     assert "no defaults" in kernel.run("%defaults").stdout
+
+
+def test_runs_lists_what_a_bridge_started_and_ends_it(kernel: Client) -> None:
+    assert kernel.run("%runs").check().stdout == "no runs\n"
+    start = "started = [run_code('for (;;);', filename=f'loop-{n}.ts') for n in range(2)]"
+    kernel.run(f"%%bridge jobs\nfrom sandbox_kernel import run_code\n_{start}").check()
+    listed = kernel.run("%runs").check().stdout.splitlines()
+    assert [line.split()[0] for line in listed] == ["executing", "executing"]
+    assert [line.split()[-1] for line in listed] == ["loop-0.ts", "loop-1.ts"]
+    assert kernel.run("%runs terminate").check().stdout == "terminated: 2 runs\n"
+    assert until(lambda: kernel.run("%runs").check().stdout == "no runs\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.clients import VIEW, Client
+from tests.waiting import until
 
 SLEEP = "import asyncio, time\nasync def sleep(ms): await asyncio.sleep(ms / 1000)\n"
 FOREVER = (
@@ -170,3 +171,17 @@ def test_a_hundred_thousand_reports_are_counted_exactly(notebook: Client) -> Non
     size = sum(len(repr(each)) for each in updates)
     print(f"{len(updates)} updates, {size:,} characters")
     assert size < 5_000_000
+
+
+def test_runs_lists_background_runs_also_those_without_a_handle(notebook: Client) -> None:
+    assert until(lambda: notebook.run("%runs").check().stdout == "no runs\n")
+    for _ in range(2):  # the second takes the first one's name
+        notebook.run("%%runcode --background --into job --no-widget\nfor (;;) {}").check()
+    listed = notebook.run("%runs").check().stdout.splitlines()
+    assert [line.split()[0] for line in listed] == ["executing", "executing"]
+    assert all(line.split()[-1].startswith("cell-") for line in listed)
+    refused = notebook.run("%runs stop")
+    assert "%runs cannot do 'stop'; known: terminate" in refused.traceback
+    assert notebook.run("%runs terminate").check().stdout == "terminated: 2 runs\n"
+    assert notebook.run("(await job).error.message").check().text == "'%runs terminate'"
+    assert until(lambda: notebook.run("%runs").check().stdout == "no runs\n")
