@@ -13,7 +13,7 @@ _COMPARED = 1_000  # known names at most
 _LONGEST = 100  # characters of a name; comparing takes the square of it
 
 
-def nearest(name: str, known: Iterable[str], similarity: float = 0.7) -> str | None:
+def nearest(name: str, known: Iterable[str], similarity: float = 0.65) -> str | None:
     """The known name that is spelled most like `name`; None if none is similar enough (0 to 1)."""
     if len(name) > _LONGEST:
         return None
