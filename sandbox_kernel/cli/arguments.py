@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..notebook.options.files import parse_json, read_source, read_value
+from ..notebook.options.grammar import SYNONYMS
 from ..notebook.options.modules import module_text
 from ..notebook.options.units import Deadline, read_deadline, read_size
 from ..npm import modules_from
@@ -62,7 +63,9 @@ def _option(parsed: Arguments, text: str, rest: Iterator[str], seen: set[str]) -
     name, equals, value = text.partition("=")
     if name not in _OPTIONS:
         behind = "" if parsed.file is None else " (arguments of the code stand behind --)"
-        raise OptionError(f"unknown option --{name}; {suggestion(name, _OPTIONS, '--')}{behind}")
+        raise OptionError(
+            f"unknown option --{name}; {suggestion(name, _OPTIONS, '--', others=SYNONYMS)}{behind}"
+        )
     if name in seen and name not in _REPEATABLE:
         raise OptionError(f"--{name} was given twice", name)
     seen.add(name)

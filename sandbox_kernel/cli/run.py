@@ -136,7 +136,8 @@ class _Script:
 
     def explain(self, result: CodeExecutionResult) -> str:
         """The error with its place, and why a file that is there may not have been found."""
-        scene = Scene(self._name, self._source, self._modules)
+        globals_ = self._arguments.globals
+        scene = Scene(self._name, self._source, self._modules, globals=globals_, face="cli")
         lines = traceback_of(result, scene).lines
         if result.status == "link_error" and self._left_out is not None:
             lines.append(f"note: not all of the folder can be imported: {self._left_out}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-Face = Literal["api", "kernel", "magic"]  # in whose words a hint is given
+Face = Literal["api", "kernel", "magic", "cli"]  # in whose words a hint is given
 
 _MAX_LINE = 500  # characters of a source line that rules look at
 _MAX_SOURCE = 100_000  # characters of a source that are searched for a line

@@ -1,6 +1,7 @@
 """The wording of hints: one table, in the words of whoever reads them.
 
-A text is one string for all faces, or one for each. Names in braces are filled in; what is filled in
+A text is one string for all faces, or one for each; the command line has the API's words where it has
+none of its own. Names in braces are filled in; what is filled in
 may come from a guest, so it is only ever a value, never a template.
 """
 
@@ -29,6 +30,7 @@ def _to_lend(module: str, function: str, needs: str, code: str) -> dict[Face, st
         "api": f"{start}lend one: {define}and run with imports={{{{'{module}': {exports}}}}}{end}",
         "kernel": f"{start}{cell}{end}",
         "magic": f"{start}bridge one: {define}and run with --import {module}={exports}{end}",
+        "cli": f"{start}a program in Python can lend one, with run_code(…, imports=…)",
     }
 
 
@@ -37,12 +39,14 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "api": "the heap reached its limit; memory_limit_bytes= raises it for one run",
         "kernel": "the heap reached its limit; --memory 256MiB would raise it for this cell",
         "magic": "the heap reached its limit; --memory 256MiB would raise it for this cell",
+        "cli": "the heap reached its limit; --memory 256MiB would raise it",
     },
     # -- other languages
     "fence": {
         "api": "this is Markdown: the code is between the ``` lines; extract_code(reply) gives it",
         "kernel": "this is Markdown: remove the ``` lines around the code",
         "magic": "this is Markdown: remove the ``` lines around the code",
+        "cli": "this is Markdown: remove the ``` lines around the code",
     },
     "python": {
         "api": "this looks like Python; run_code and evaluate run JavaScript and TypeScript",
@@ -50,6 +54,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         " can import goes into a cell that begins with %%bridge NAME",
         "magic": "this looks like Python, but %%runcode runs JavaScript and TypeScript; without the"
         " first line the cell runs as Python",
+        "cli": "this looks like Python, but it runs as JavaScript or TypeScript",
     },
     "python_name": "{name} is Python; in JavaScript write {instead}",
     "hash_comment": "a comment begins with // in JavaScript, not with #",
@@ -74,6 +79,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         " expression",
         "kernel": "a cell cannot return; end it with the expression, or write export default VALUE",
         "magic": "a cell cannot return; end it with the expression, or write export default VALUE",
+        "cli": "a module cannot return; end it with the expression, or write export default VALUE",
     },
     "no_default": {
         "api": "write export default VALUE, or use evaluate, whose result is the last expression",
@@ -87,6 +93,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "api": "nothing can be imported but what you lend: imports={{'NAME': {{'function': function}}}}",
         "kernel": "nothing can be imported yet; %%bridge NAME or --import lends a module",
         "magic": "nothing can be imported yet; --import NAME lends a module",
+        "cli": "nothing can be imported but files beneath the folder of FILE, and what --module lends",
     },
     "lent": "{close}what can be imported: {names}",
     "extension": "write '{path}': the extension is part of the path",
@@ -94,6 +101,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "api": "modules={{'./lib.ts': SOURCE}} gives a run a relative module",
         "kernel": "a cell that begins with %%module ./lib.ts makes a relative module",
         "magic": "a cell that begins with %%runmodule ./lib.ts makes a relative module",
+        "cli": "--module ./lib.ts=@FILE gives a run a relative module",
     },
     "relative": "{close}what can be imported: {names}",
     "namespace": "'{specifier}' has no default export; write import * as {name} from '{specifier}'",
@@ -134,11 +142,14 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         " %%bridge NAME",
         "magic": "the sandbox has no {name}; lend a function that does what this code needs, with"
         " --import or --global",
+        "cli": "the sandbox has no {name}; a program in Python can lend a function that does what"
+        " this code needs, with run_code(…, imports=…)",
     },
     "settings": {
         "api": "the sandbox has no {name}; lend the settings that the code may see with globals=",
         "kernel": "the sandbox has no {name}; lend the settings that the code may see with --global",
         "magic": "the sandbox has no {name}; lend the settings that the code may see with --global",
+        "cli": "the sandbox has no {name}; lend the settings that the code may see with --global",
     },
     "no_page": "the sandbox has no {name}: there is no page in it",
 }
@@ -147,5 +158,5 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
 def say(key: str, face: Face, **values: object) -> str | None:
     """The text for this face, or None where the face has none."""
     text = TEXTS[key]
-    template = text if isinstance(text, str) else text[face]
+    template = text if isinstance(text, str) else text.get(face, text["api"])
     return template.format_map(values) or None

@@ -107,3 +107,20 @@ def test_options_stand_before_or_after_the_file_and_end_at_two_dashes(folder: Pa
     (folder / "a.ts").write_text("args")
     done = command("run", "--json", "a.ts", "b", "--memory", "32MiB", "--", "--json", folder=folder)
     assert json.loads(done.stdout) == ["b", "--json"]
+
+
+@pytest.mark.parametrize(
+    ("source", "hint"),
+    [
+        ("process.env.HOME", "lend the settings that the code may see with --global"),
+        ("await fetch('https://example.org')", "a program in Python can lend one"),
+        ("return 1", "end it with the expression, or write export default VALUE"),
+        ("import { x } from 'fs'", "what --module lends"),
+        ("import './lib.ts'", "--module ./lib.ts=@FILE"),
+        ("const all = []; for (;;) all.push(new Array(1e5).fill(1.5))", "--memory 256MiB"),
+    ],
+)
+def test_a_hint_is_given_in_the_words_of_the_command_line(source: str, hint: str) -> None:
+    done = command("run", "-", stdin=source)
+    assert "hint: " in done.stderr
+    assert hint in " ".join(done.stderr.split())

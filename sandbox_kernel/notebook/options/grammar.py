@@ -53,7 +53,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-_SYNONYMS = synonyms(
+SYNONYMS = synonyms(
     **{"import": "imports bridge bridges lend use require", "global": "env var vars globals set"},
     fn="function func export entry main call",
     args="arg arguments params argv",
@@ -170,7 +170,7 @@ def find_option(name: str, face: Face) -> Option:
         )
     if any(option.name == name for option in OPTIONS):
         raise OptionError(f"--{name} is for the IPython magic %%runcode, not for this kernel", name)
-    instead = suggestion(name, known, "--", others=_SYNONYMS)
+    instead = suggestion(name, known, "--", others=SYNONYMS)
     raise OptionError(f"unknown option --{name}; {instead}", name)
 
 
