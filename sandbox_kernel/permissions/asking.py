@@ -1,0 +1,107 @@
+"""Asks a person about calls: one batch at a time, with an end, and a no for whatever goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import warnings
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from .effects import ApprovalChoice, ApprovalRequest, Call, Decision
+
+SECONDS = 300.0  # after which a question that nobody answered is a no
+MOST_QUESTIONS = 20  # of one run
+
+
+class Prompter(Protocol):
+    """Asks a person. `ask` may be a coroutine function; a plain one is called on a thread."""
+
+    def ask(self, batch: Sequence[ApprovalRequest]) -> Any:
+        """A list with one `ApprovalChoice` for each request."""
+
+
+class Asking:
+    """The questions of one run or one gate. Calls that wait at the same time are one batch."""
+
+    def __init__(self, prompter: Prompter, *, most: int | None = None) -> None:
+        self._prompter = prompter
+        self._left = most
+        self._waiting: list[tuple[Call, asyncio.Future[Decision]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def about(self, call: Call) -> Decision:
+        """The decision. Whoever is cancelled meanwhile asks no longer."""
+        if self._left == 0:
+            return denied(call, "this run has asked too many questions already")
+        if self._left is not None:
+            self._left -= 1
+        answer: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, answer))
+        if self._task is None:
+            self._task = asyncio.create_task(self._ask_all())
+        return await answer
+
+    def close(self) -> None:
+        """The run is over: an open question goes away, and nobody hears the answer."""
+        self._waiting.clear()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _ask_all(self) -> None:
+        try:
+            while True:
+                await asyncio.sleep(0)  # the other calls of this turn belong to the same question
+                batch = [each for each in self._waiting if not each[1].done()]
+                self._waiting = []
+                if not batch:
+                    return
+                decisions = await self._ask([call for call, _ in batch])
+                for (_, answer), decision in zip(batch, decisions, strict=True):
+                    if not answer.done():
+                        answer.set_result(decision)
+        finally:
+            self._task = None
+
+    async def _ask(self, calls: list[Call]) -> list[Decision]:
+        try:
+            given = await asyncio.wait_for(self._answers(calls), SECONDS)
+        except TimeoutError:
+            why = f"nobody answered within {SECONDS / 60:g} minutes"
+            return [denied(call, why) for call in calls]
+        except Exception as error:
+            _tell(f"it raised {type(error).__name__}: {error}")
+            return [denied(call, "asking for permission failed") for call in calls]
+        return _decisions(calls, given)
+
+    async def _answers(self, calls: list[Call]) -> Any:
+        batch = [ApprovalRequest.of(call) for call in calls]
+        ask = self._prompter.ask
+        given = ask(batch) if inspect.iscoroutinefunction(ask) else asyncio.to_thread(ask, batch)
+        answers = await given
+        return await answers if inspect.isawaitable(answers) else answers
+
+
+def denied(call: Call, why: str, how: str = ApprovalChoice.DENY_ONCE.value) -> Decision:
+    return Decision(False, how, f"{call.name} was not allowed: {why}")
+
+
+def _decisions(calls: list[Call], given: Any) -> list[Decision]:
+    """A choice that is missing or is none is a no; if there are too many, nobody knows whose each is."""
+    choices = list(given) if isinstance(given, list | tuple) and len(given) <= len(calls) else []
+    if len(choices) != len(calls) or not all(isinstance(c, ApprovalChoice) for c in choices):
+        _tell(f"it was asked about {len(calls)} calls and answered {given!r:.200}")
+    missing = [None] * (len(calls) - len(choices))
+    return [_decision(call, c) for call, c in zip(calls, [*choices, *missing], strict=True)]
+
+
+def _decision(call: Call, choice: object) -> Decision:
+    if not isinstance(choice, ApprovalChoice):
+        return denied(call, "the answer was not a choice")
+    if choice.allows:
+        return Decision(True, choice.value)
+    return denied(call, "a person said no", choice.value)
+
+
+def _tell(what: str) -> None:
+    warnings.warn(f"the prompter does not answer as it should, which is a no: {what}", stacklevel=2)
