@@ -8,6 +8,8 @@ import contextlib
 import dataclasses
 import io
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,7 @@ import sandbox_kernel
 from sandbox_kernel import errors
 from sandbox_kernel.contract import STATUSES, CodeExecutionOptions
 from sandbox_kernel.notebook.options.grammar import OPTIONS
+from tests.scenery import has_npm, scenery
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -81,11 +84,14 @@ def names(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", pages_with("python"), ids=names)
-def test_the_python_examples_of_a_page_run_and_print_what_they_say(page: Path) -> None:
+def test_the_python_examples_of_a_page_run_and_print_what_they_say(
+    page: Path, tmp_path: Path
+) -> None:
     found = [block for block in blocks(page) if block.runs_in == "python"]
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    with asyncio.Runner() as runner:
+    with scenery(page.name, tmp_path) as namespace, asyncio.Runner() as runner:
         for block in found:
+            if block.note == "npm" and not has_npm():
+                continue
             printed = io.StringIO()
             source = "\n" * block.line + block.text
             code = compile(source, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -289,3 +295,50 @@ def test_make_lab_opens_a_notebook_that_exists() -> None:
     first = re.search(r"^FIRST_NOTEBOOK := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
     assert first is not None
     assert (ROOT / "notebooks" / first[1]).exists()
+
+
+# ---------------------------------------------------------------------------- where the reader is
+
+
+def _needs_a_loop(text: str) -> bool:
+    """Whether it awaits at its top, as a cell of a notebook may."""
+    try:
+        compile(text, "README.md", "exec")
+    except SyntaxError:
+        return True
+    return False
+
+
+def _readme(*, in_notebook: bool) -> list[Block]:
+    found = [block for block in blocks(ROOT / "README.md") if block.runs_in == "python"]
+    return [block for block in found if _needs_a_loop(block.text) == in_notebook]
+
+
+def test_the_readme_has_an_example_for_a_script_and_one_for_a_notebook() -> None:
+    assert _readme(in_notebook=False)
+    assert _readme(in_notebook=True)
+
+
+@pytest.mark.parametrize(
+    "block", _readme(in_notebook=False), ids=lambda block: f"line {block.line}"
+)
+def test_an_example_of_the_readme_for_scripts_is_one(block: Block, tmp_path: Path) -> None:
+    (tmp_path / "example.py").write_text(block.text)
+    command = [sys.executable, str(tmp_path / "example.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines() == re.findall(r"^#> ?(.*)$", block.text, re.M)
+
+
+def test_the_examples_of_the_readme_for_notebooks_run_in_one() -> None:
+    with _client("python3") as client:
+        for block in _readme(in_notebook=True):
+            printed: list[str] = []
+
+            def hook(message: dict[str, Any], printed: list[str] = printed) -> None:
+                if message["msg_type"] == "stream":
+                    printed.append(message["content"]["text"])
+
+            reply = client.execute_interactive(block.text, timeout=60, output_hook=hook)["content"]
+            assert reply["status"] == "ok", reply
+            expected = re.findall(r"^#> ?(.*)$", block.text, re.M)
+            assert "".join(printed).splitlines() == expected
