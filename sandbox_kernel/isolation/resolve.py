@@ -55,6 +55,8 @@ def failure(code: int, path: str | bytes) -> OSError:
 
 def open_beneath(folder: int, parts: Sequence[bytes], flags: int, mode: int = 0) -> int:
     """A descriptor of what the parts lead to; the folder itself if there are none."""
+    if any(part in (b"", b".", b"..") or b"/" in part for part in parts):
+        raise failure(errno.EXDEV, b"/".join(parts))  # `parts_of` leaves none of these
     if sum(map(len, parts)) + len(parts) > MOST_BYTES:
         raise failure(errno.ENAMETOOLONG, b"/".join(parts))
     if has_openat2():

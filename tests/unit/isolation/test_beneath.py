@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sandbox_kernel.isolation import resolve
 from sandbox_kernel.isolation.beneath import Directory, Quota
@@ -87,6 +89,29 @@ def test_a_path_that_leads_out_is_refused_by_every_operation(
     directory.write("inside", b"")
     assert code_of(directory.rename, "inside", path) == "EXDEV"
     assert (outside / "secret.txt").read_bytes() == SECRET
+
+
+@pytest.mark.parametrize("part", [b"..", b".", b"", b"a/b", b"/etc", b"../.."])
+def test_a_part_that_is_more_than_a_name_is_refused_where_paths_are_opened(
+    directory: Directory, part: bytes
+) -> None:
+    """Whoever forgets to work out the dots still gets nowhere."""
+    for parts in ((part,), (b"a", part), (part, b"a")):
+        assert code_of(resolve.open_beneath, directory.fileno(), parts, os.O_RDONLY) == "EXDEV"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text("a./\0é", max_size=12) | st.text(max_size=8))
+def test_any_text_is_a_path_beneath_the_folder_or_refused(text: str) -> None:
+    try:
+        parts = resolve.parts_of(text)
+    except (OSError, UnicodeEncodeError):
+        return
+    assert not {b"", b".", b".."} & set(parts)
+    inside = os.path.normpath(os.path.join("/root", *map(os.fsdecode, parts)))
+    assert inside == "/root" or inside.startswith("/root/")
+    if text and not text.startswith("/"):
+        assert inside == os.path.normpath(os.path.join("/root", text))
 
 
 def test_dots_within_the_folder_mean_what_they_say(directory: Directory) -> None:
