@@ -19,6 +19,8 @@ from .values import Undefined, undefined
 Status = Literal["success", "error", "memory", "terminated", "link_error"]
 Language = Literal["javascript", "typescript"]
 Naive = Literal["utc"]
+LANGUAGES: tuple[Language, ...] = ("typescript", "javascript")
+LANGUAGE_SYNONYMS = synonyms(typescript="ts", javascript="js")
 LogLevel = Literal["log", "info", "warn", "error", "debug"]
 
 STATUSES: tuple[Status, ...] = ("success", "error", "memory", "terminated", "link_error")
@@ -356,8 +358,7 @@ def _check_language(value: object) -> Language:
 def _meant_language(value: object) -> str | None:
     if not isinstance(value, str):
         return None
-    short = {"js": "javascript", "ts": "typescript"}
-    return short.get(value.lower()) or nearest(value.lower(), short.values(), 0.7)
+    return LANGUAGE_SYNONYMS.get(value.lower()) or nearest(value.lower(), LANGUAGES)
 
 
 def _check_memory_limit(value: object) -> int:

@@ -28,7 +28,7 @@ class Namespace:
         """The value, exports or text that an option named."""
         match source.kind:
             case "import":
-                return exports_of(self._value(source)).values
+                return exports_of(_lendable(source, self._value(source))).values
             case "module":
                 return self._module(source)
             case _:
@@ -74,3 +74,18 @@ class Namespace:
         public = [name for name in self._names if not name.startswith("_")]
         close = nearest(error.name, public)
         return f"; did you mean {close}?" if close is not None else ""
+
+
+# They have attributes, as everything in Python, but nobody means those.
+_PLAIN = (str, bytes, int, float, complex, list, tuple, set, frozenset, type(None))
+
+
+def _lendable(source: Source, value: Any) -> Any:
+    if isinstance(value, _PLAIN):
+        kind = type(value).__name__
+        raise OptionError(
+            f"--import {source.name} cannot lend a value of type {kind} as a module;"
+            f" write --global {source.name.rpartition('/')[2]}={source.text or source.name}",
+            source.kind,
+        )
+    return value

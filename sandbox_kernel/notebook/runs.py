@@ -8,9 +8,10 @@ from ..clean import clean_line
 from ..engine import Engine
 from ..errors import OptionError
 from ..execution import CodeExecution
-from ..spelling import suggestion
+from ..spelling import suggestion, synonyms
 
 RUNS_WORDS = ("terminate",)
+_SYNONYMS = synonyms(terminate="stop end kill cancel")
 _SHOWN = 100  # runs; an engine may have a thousand in its queue
 _NONE = "no runs"
 
@@ -18,7 +19,8 @@ _NONE = "no runs"
 def check_runs(line: str) -> None:
     """Raises if `%runs` cannot accept its line."""
     if line and line not in RUNS_WORDS:
-        raise OptionError(f"%runs cannot do {line!r}; {suggestion(line, RUNS_WORDS)}", "runs")
+        hint = suggestion(line, RUNS_WORDS, others=_SYNONYMS)
+        raise OptionError(f"%runs cannot do {line!r}; {hint}", "runs")
 
 
 def answer_runs(line: str) -> str:

@@ -1,4 +1,4 @@
-"""In an empty environment the wheel is enough: the API, the kernel, the magic, the doctor."""
+"""In an empty environment the wheel is enough: the API, the kernel, the magic, the command."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def test_a_cell_of_the_kernel_runs(installed: Installed) -> None:
 def test_the_magic_loads_and_runs_a_cell(installed: Installed) -> None:
     cell = "%%runcode\nexport default 6 * 7"
     assert shown(installed, "python3", "%load_ext runcode", cell) == ["42"]
+
+
+def test_the_command_is_installed(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "sum.ts").write_text("args.map(Number).reduce((a: number, b: number) => a + b)")
+    command = installed.prefix / "bin" / "sandbox-kernel"
+    assert installed.run(command, "run", tmp_path / "sum.ts", "1", "2") == "3\n"
 
 
 def test_the_doctor_finds_nothing_broken(installed: Installed) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from ...contract import LANGUAGE_SYNONYMS, LANGUAGES
 from ...errors import OptionError
 from ...spelling import suggestion, synonyms
 from .units import Deadline, read_deadline, read_size
@@ -221,8 +222,8 @@ def _read_flag(into: str) -> Callable[[CellOptions, str], CellOptions]:
 
 
 def _read_language(options: CellOptions, text: str) -> CellOptions:
-    if text not in ("typescript", "javascript"):
-        hint = suggestion(text, ["typescript", "javascript"])
+    if text not in LANGUAGES:
+        hint = suggestion(text, LANGUAGES, others=LANGUAGE_SYNONYMS)
         raise OptionError(f"--language {text} is unknown; {hint}", "language")
     return replace(options, language=text)
 

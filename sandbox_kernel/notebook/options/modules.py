@@ -12,6 +12,8 @@ def check_module(magic: str, path: str, source: str) -> None:
     """Raises `OptionError` if later cells could not import `source` as `path`."""
     if not path:
         raise OptionError(f"{magic} needs a path: {magic} ./PATH", "modules")
+    if " --" in path:
+        raise OptionError(f"{magic} takes no options, but got {path!r}", "modules")
     if not path.startswith("./"):
         raise OptionError(
             f"{magic} {path} is not a relative path; write {magic} {_relative(path)}", "modules"

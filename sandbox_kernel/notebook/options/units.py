@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...errors import OptionError
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?)(i?)b?", re.IGNORECASE)
+_LARGEST = 2**53
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -32,8 +33,9 @@ def read_size(text: str) -> int:
     decimal = text.lower().endswith("b") and not match[3]
     unit = (1000 if decimal else 1024) ** " kmg".index(match[2].lower() or " ")
     size = int(float(match[1]) * unit)
-    if size <= 0:
-        raise OptionError(f"--memory {text} is zero; write a size like 64MiB", "memory")
+    if not 0 < size <= _LARGEST:
+        wrong = "zero" if size <= 0 else "more than any machine has"
+        raise OptionError(f"--memory {text} is {wrong}; write a size like 64MiB", "memory")
     return size
 
 
