@@ -15,7 +15,7 @@ from ..bridges import Bridges
 from ..errors import ProtocolError
 from ..wire import messages
 from ..wire.frame import Buffer, pack
-from ..wire.values import encode, encode_error, error_identity
+from ..wire.values import encode, encode_error
 from .complaints import Complaints
 
 # After a synchronous answer the guest often calls again at once. Polling for a moment is cheaper
@@ -161,7 +161,7 @@ class Calls:
         pass_on(self._loop, error)
 
     def _throw(self, call: int, error: BaseException) -> None:
-        text = encode_error(*error_identity(error)).encode()
+        text = encode_error(error).encode()
         self._guest.post(pack(messages.THROW, call, 0, text), now=True)
 
     def stop(self) -> None:

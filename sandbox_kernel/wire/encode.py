@@ -52,11 +52,12 @@ def encode(value: Any, path: str, lender: Lender | None) -> tuple[str, list[Buff
 _SIMPLE = (str, bool, type(None))
 
 
-def encode_error(name: str, message: str) -> str:
-    """The wire text of an Error with this name and message."""
-    return "T" + _dump([[0], ["e", name, message, None]])
+def encode_error(error: BaseException) -> str:
+    """The wire text of an exception: its name, its message and its code, if that is a text."""
+    return "T" + _dump([[0], _error_node(error)])
 
 
+_LONGEST_CODE = 200  # characters
 _dump = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
@@ -279,4 +280,13 @@ def error_identity(error: BaseException) -> tuple[str, str]:
 
 
 def _error_node(error: BaseException) -> list[Any]:
-    return ["e", *error_identity(error), None]
+    return ["e", *error_identity(error), None, *_code(error)]
+
+
+def _code(error: BaseException) -> list[str]:
+    """What many libraries call the kind of a failure: `error.code`, such as "ENOENT"."""
+    try:
+        code = getattr(error, "code", None)
+    except Exception:  # a property may raise whatever it likes
+        return []
+    return [code[:_LONGEST_CODE]] if type(code) is str else []

@@ -8,12 +8,13 @@ from typing import Any
 from .entry import Entry
 from .heap import Heap
 from .positions import Position, Sources
-from .quickjs import Context, GuestThrew, Value
+from .quickjs import UNDEFINED, Context, GuestThrew, Value
 
 # In the units of JavaScript's strings. With escapes each is at most 6 bytes of JSON, so that a
 # failure takes less than 1 MiB.
 _NAME_AT_MOST, _TEXT_AT_MOST, _PLACE_AT_MOST = 200, 1 << 16, 1 << 12
 _NOTE_AT_MOST = 32
+_MOST_REFUSED = 1_000  # imports that are remembered
 
 
 class Failure(Exception):
@@ -73,6 +74,12 @@ class Describer:
         self._entry = entry
         self._heap = heap
         self._sources = sources
+        self._refused: dict[int, tuple[Value, Failure]] = {}
+
+    def remember(self, error: Value, failure: Failure) -> None:
+        """More is known of an error that was made for the guest than the guest can tell."""
+        if len(self._refused) < _MOST_REFUSED:
+            self._refused[error.bits] = self._js.keep(error), failure
 
     def failure(self, thrown: Value, status: str = "error") -> Failure:
         js = self._js
@@ -83,4 +90,15 @@ class Describer:
                 return out_of_memory(status)
         name, message, stack, engine = json.loads(described)
         stack, place = self._sources.translate(stack) if stack else ("", None)
-        return Failure(status, name, message, stack=stack or None, place=place, engine=engine)
+        failure = Failure(status, name, message, stack=stack or None, place=place, engine=engine)
+        return self._completed(failure, thrown)
+
+    def _completed(self, failure: Failure, thrown: Value) -> Failure:
+        """With the specifier and the place of an import that was refused."""
+        if thrown.tag == UNDEFINED.tag or thrown.bits not in self._refused:
+            return failure
+        known = self._refused[thrown.bits][1].fields
+        if known["name"] == failure.fields["name"]:
+            fields = ("specifier", "filename", "line", "column")
+            failure.fields |= {key: known[key] for key in fields if known[key] is not None}
+        return failure

@@ -130,4 +130,6 @@ class Linker:
         js = self._js
         fields = (failure.fields["name"], failure.fields["message"])  # may contain lone surrogates
         texts = (js.string(field.encode("utf-8", "surrogatepass")) for field in fields)
-        return GuestThrew(js.call(self._entry.make_error, *texts))
+        error = js.call(self._entry.make_error, *texts)
+        self._describer.remember(error, failure)
+        return GuestThrew(error)

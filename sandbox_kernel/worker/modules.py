@@ -41,14 +41,17 @@ class Graph:
             )
         if specifier.startswith(("./", "../")) or specifier in (".", ".."):
             return self._resolve_relative(importer, specifier)
-        if not is_bare(specifier):
+        lent = specifier.removeprefix("node:")
+        if lent in self.imports:
+            return _BRIDGE + lent
+        if not specifier:
+            raise LinkError(specifier, "it is empty, or begins with a NUL character")
+        if not is_bare(lent):
             raise LinkError(
                 specifier,
                 "only bare specifiers like 'fs' and relative ones like './lib.js' can be imported",
             )
-        if specifier not in self.imports:
-            raise LinkError(specifier, "no import of that name was given to this run")
-        return _BRIDGE + specifier
+        raise LinkError(specifier, "no import of that name was given to this run")
 
     def _resolve_relative(self, importer: str, specifier: str) -> str:
         parts = self._folder(importer)

@@ -62,6 +62,7 @@ class Port:
             "callSync": self._native_call_sync,
             "buffers": self._native_buffers,
             "watch": self._native_watch,
+            "error": self._native_error,
             "release": self._native_release,
             "exhausted": self._native_exhausted,
         }
@@ -97,6 +98,9 @@ class Port:
     def _native_watch(self, args: list[Value]) -> Value:
         self._watch(self._js.integer(args[0]), self._js.keep(args[1]), messages.RESOLVED)
         return UNDEFINED
+
+    def _native_error(self, args: list[Value]) -> Value:
+        return self._js.error()
 
     def _native_release(self, args: list[Value]) -> Value:
         self._channel.post(messages.RELEASED, 0, 0, self._js.bytes_of(args[0]))

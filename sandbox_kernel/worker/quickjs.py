@@ -23,6 +23,7 @@ _TAG_OBJECT, _TAG_UNDEFINED, _TAG_EXCEPTION, _TAG_FLOAT64 = -1, 3, 6, 8
 _EVAL_MODULE, _EVAL_COMPILE_ONLY = 1, 32
 _BYTECODE, _STRIP_DEBUG = 1, 32
 _CONFIGURABLE_WRITABLE = 1 | 2
+_TAKE_FRAMES = ffi.cast("int", 2)  # the engine keeps them for values that are not errors
 REJECTED = 2  # the state of a promise; 0 is pending, 1 fulfilled
 _STACK_BYTES = 1 << 20
 _COMPILER_BYTES = 1 << 20  # what the compiler's runtime may use in addition to the limit
@@ -168,6 +169,7 @@ class Context:
         self._job_context = ffi.new("JSContext **")
         self._jobs_at_once = ffi.new("size_t *", _JOBS_AT_ONCE)
         self._words = ffi.cast("size_t *", self.runtime)
+        self._error_class = C.JS_GetClassID(C.JS_NewError(self.context))
 
     # -- calls and values
 
@@ -220,6 +222,25 @@ class Context:
                 made, str(index), item
             )  # defined, not set, which would call a guest's setter
         return made
+
+    def error(self) -> Value:
+        """An error that has no frames yet: the engine notes them where it is thrown."""
+        return self._checked(C.JS_NewObjectClass(self.context, self._error_class))
+
+    def frames(self) -> str:
+        """The frames of the code that is running, as an error made now would have them."""
+        self.last_frames()
+        error = C.JS_NewError(self.context)
+        C.JS_FreeValue(self.context, error)
+        return self.last_frames()
+
+    def last_frames(self) -> str:
+        """Those that the engine noted first since they were asked for, or since a catch."""
+        place = ffi.new("JSValue *")
+        C.js_std_cmd(_TAKE_FRAMES, self.context, place)
+        text = _text(self.context, place[0]) if place[0].tag != _TAG_UNDEFINED else ""
+        C.JS_FreeValue(self.context, place[0])
+        return text
 
     def array_buffer(self, data: Any) -> Value:
         pointer = ffi.from_buffer(data) if len(data) else b""

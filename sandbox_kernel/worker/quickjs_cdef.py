@@ -64,6 +64,8 @@ JSValue JS_GetPropertyUint32(JSContext *, JSValue, uint32_t);
 int JS_SetPropertyStr(JSContext *, JSValue, const char *, JSValue);
 int JS_DefinePropertyValueStr(JSContext *, JSValue, const char *, JSValue, int);
 JSValue JS_NewArray(JSContext *);
+JSValue JS_NewError(JSContext *);
+JSValue JS_NewObjectClass(JSContext *, uint32_t);
 JSValue JS_NewStringLen(JSContext *, const char *, size_t);
 const char *JS_ToCStringLen2(JSContext *, size_t *, JSValue, bool);
 void JS_FreeCString(JSContext *, const char *);
@@ -87,6 +89,7 @@ int JS_SetModuleExport(JSContext *, JSModuleDef *, const char *, JSValue);
 JSValue JS_GetImportMeta(JSContext *, JSModuleDef *);
 JSValue JS_GetModuleNamespace(JSContext *, JSModuleDef *);
 void *js_malloc(JSContext *, size_t);
+uintptr_t js_std_cmd(int, ...);
 """
 
 if __name__ == "__main__":

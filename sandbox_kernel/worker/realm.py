@@ -144,5 +144,7 @@ class Realm:
         for reason in self._rejections.take():
             failure = self._describer.failure(reason).fields
             text = f"Uncaught (in promise) {failure['name']}: {failure['message']}"
+            if failure["line"] is not None:
+                text += f"\n    at {failure['filename']}:{failure['line']}:{failure['column']}"
             entry = json.dumps(["error", "error", 0, round(time() * 1000), [text]]).encode()
             self._channel.post(messages.LOG, 0, 0, b"P" + entry)

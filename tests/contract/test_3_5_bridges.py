@@ -169,3 +169,52 @@ def test_3_5_bridges_see_no_this_and_no_more_than_the_arguments(value: Value) ->
         globals={"f": lambda *args: heard.append(args)},
     )
     assert heard == [(1,), (2,)]
+
+
+class Missing(Exception):
+    code = "ENOENT"
+
+
+class Numbered(Exception):
+    code = 404
+
+
+class Hostile(Exception):
+    @property
+    def code(self) -> str:
+        raise RuntimeError("no code")
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [(Missing, "ENOENT"), (Numbered, None), (Hostile, None), (ValueError, None)]
+)
+def test_3_5_the_code_of_an_exception_crosses_if_it_is_text(
+    value: Value, kind: type[Exception], code: str | None
+) -> None:
+    def fail() -> None:
+        raise kind("gone")
+
+    async def fail_later() -> None:
+        raise kind("gone")
+
+    source = """
+    const seen = (e) => [e.name, e.message, e.code ?? null, 'code' in e];
+    let now;
+    try { fail() } catch (e) { now = seen(e) }
+    export default [now, await failLater().catch(seen)];
+    """
+    expected = [kind.__name__, "gone", code, code is not None]
+    assert value(source, globals={"fail": fail, "failLater": fail_later}) == [expected, expected]
+
+
+def test_3_5_a_node_specifier_finds_what_was_lent_under_the_name(run: Value, value: Value) -> None:
+    lent = {"imports": {"fs": {"size": 3}, "path/posix": {"sep": "/"}}}
+    source = "import { size } from 'node:fs'; import * as p from 'node:path/posix';"
+    assert value(f"{source} export default [size, p.sep]", **lent) == [3, "/"]
+    error = run("import 'node:os'", **lent).error
+    assert (error.specifier, error.message) == (
+        "node:os",
+        "cannot import 'node:os': no import of that name was given to this run",
+    )
+    for specifier in ("node:", "node:./lib.ts", "node:node:fs", "file:fs"):
+        assert run(f"import '{specifier}'", **lent).status == "link_error"

@@ -186,7 +186,7 @@ def test_4_3_an_unhandled_rejection_is_logged_as_an_error(run: Value) -> None:
     result = run("Promise.reject(new TypeError('lost')); export default 1")
     assert result.status == "success"
     assert [(log.level, log.args) for log in result.logs] == [
-        ("error", ("Uncaught (in promise) TypeError: lost",))
+        ("error", ("Uncaught (in promise) TypeError: lost\n    at <runCode>:1:20",))
     ]
 
 

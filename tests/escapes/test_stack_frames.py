@@ -119,9 +119,25 @@ def test_a_stack_has_the_guests_own_frames(way: str) -> None:
 
 
 def test_an_error_that_comes_later_has_no_frame_of_ours() -> None:
-    source = "try { await raisingLater() } catch (error) { report(error.stack) }; export default 1"
+    source = """
+    for (let i = 0; i < 100; i++) {
+      try { await raisingLater() } catch (error) { report(error.stack) }
+    }
+    export default 1"""
     result = attack(source, globals={"raisingLater": raising_later}, report=lambda value: None)
-    assert result.reports == [""]
+    assert len(result.reports) == 100
+    for stack in result.reports:
+        assert re.fullmatch(r" *at <anonymous> \(<runCode>:3:\d+\)\n", stack)
+
+
+def test_an_error_that_comes_later_keeps_nothing_that_the_guest_changes() -> None:
+    source = """
+    Object.defineProperty(Error.prototype, 'stack', { get() { report('mine'); return 'forged' } });
+    Object.defineProperty(Error.prototype, 'message', { set() { report('set') } });
+    Object.setPrototypeOf(Error, { get code() { report('code') } });
+    await raisingLater();"""
+    result = attack(source, globals={"raisingLater": raising_later}, report=lambda value: None)
+    assert (result.reports, result.error and result.error.name) == (["mine"], "ValueError")
 
 
 def test_a_trace_and_a_logged_error_show_the_guests_frames() -> None:

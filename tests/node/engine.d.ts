@@ -13,6 +13,7 @@ interface Native {
   buffers(): ArrayBuffer[];
   watch(ident: number, promise: unknown): void;
   release(idents: string): void;
+  error(): Error;
   exhausted(): void;
 }
 

@@ -11,6 +11,8 @@ let waiting = 0; // how many promises are pending
 let lastCall = 0;
 let lendPromises = true;
 let lastPromise = 0;
+const SITES = 32;
+let sites = 0; // how many calls were noted where they were made
 
 // The host is told, some at a time, which of its functions the guest can no longer reach.
 const RELEASED_AT_ONCE = 64;
@@ -64,16 +66,23 @@ function callAtOnce(ident, call, text) {
 
 function pendingPromise(ident) {
   waiting++;
+  const site = sites < SITES ? callSite() : undefined;
   return new PromiseConstructor((resolve, reject) => {
-    pending.set(imul(ident, SPREAD), { __proto__: null, resolve, reject });
+    pending.set(imul(ident, SPREAD), { __proto__: null, resolve, reject, site });
   });
+}
+
+// Noting where a call is made takes longer than the rest of it, so that only the first ones have it.
+function callSite() {
+  sites++;
+  return new ErrorConstructor();
 }
 
 // Takes the host's answer to an asynchronous call.
 function settle(ident, threw, text, buffers) {
   const promise = noLongerPending(ident);
   if (promise === undefined) return;
-  if (threw) promise.reject(decode(text, buffers));
+  if (threw) promise.reject(decodeRejection(text, promise.site));
   else promise.resolve(decode(text, buffers));
 }
 

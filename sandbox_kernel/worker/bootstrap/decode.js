@@ -5,6 +5,17 @@ function decode(text, buffers) {
 }
 
 // A guest could catch the error and go on; the worker is told, which ends the run.
+// What the host threw is a table with one error.
+function decodeRejection(text, site) {
+  const node = parse(apply(stringSlice, text, [1]))[1];
+  return withCode(lateError(node[1], node[2], site), node[4]);
+}
+
+function withCode(error, code) {
+  if (typeof code === 'string') put(error, 'code', code);
+  return error;
+}
+
 function decodeFrom(text, start, buffers) {
   try {
     return decodeForm(text, start, buffers);
@@ -55,7 +66,7 @@ function decodeNode(item, buffers) {
     case 'd':
       return new DateConstructor(item[1] === null ? NaN : item[1]);
     case 'e':
-      return namedError(item[1], item[2]);
+      return withCode(namedError(item[1], item[2]), item[4]);
     case 'x':
       return item[1] === 'ArrayBuffer' ? buffers[item[2]] : new BinaryConstructors[item[1]](buffers[item[2]]);
     case 'f':

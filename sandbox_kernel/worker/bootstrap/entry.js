@@ -13,6 +13,6 @@ return {
   encodeThrown,
   attachments: () => attachments,
   waits: () => waiting !== 0,
-  makeError: namedError,
+  makeError: lateError,
   builtins: (name) => (name === 'console' ? makeConsole() : report),
 };

@@ -62,3 +62,14 @@ function namedError(name, message) {
   if (known === undefined || name === 'AggregateError') hide(error, 'name', name);
   return error;
 }
+
+// The same for an error that comes while no code of the guest's runs. It gets the frames of `site`, an error
+// made earlier for nothing else; or, without one, those of the `await` that throws it.
+function lateError(name, message, site) {
+  const error = site ?? native.error();
+  const known = ErrorConstructors[name];
+  setPrototypeOf(error, (known ?? ErrorConstructor).prototype);
+  hide(error, 'message', message);
+  if (known === undefined || name === 'AggregateError') hide(error, 'name', name);
+  return error;
+}
