@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from .isolation.beneath import Directory
+from .spelling import nearest
 
 _LEFT_ALONE = "node_modules"  # what is installed is not the folder's own; nor are hidden files
 
@@ -63,6 +64,17 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
     return content.decode("utf-8-sig")
+
+
+def did_you_mean(path: str | os.PathLike[str]) -> str:
+    """`; did you mean rows.json?` for a file that does not exist, if one has nearly that name."""
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            close = nearest(name, (entry.name for entry in entries))
+    except OSError:
+        return ""
+    return f"; did you mean {os.path.join(folder, close)}?" if close else ""
 
 
 def _without_waiting(path: str, flags: int) -> int:

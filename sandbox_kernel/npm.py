@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .errors import OptionError
-from .folders import Bounds, read_text, read_texts
+from .folders import Bounds, did_you_mean, read_text, read_texts
 
 _BOUNDS = Bounds(files=5_000, bytes=32 * 2**20, entries=50_000, depth=12)
 _BUNDLE_BYTES = 32 * 2**20
@@ -51,11 +51,14 @@ def modules_from(path: str | os.PathLike[str]) -> dict[str, str]:
             return {f"./{where.name}": read_text(where, _BUNDLE_BYTES)}
     except UnicodeDecodeError:
         raise OptionError(f"{where} is not UTF-8 text", "modules") from None
+    except FileNotFoundError:
+        pass
     except OSError as error:
         raise OptionError(f"cannot read {where}: {error.strerror}", "modules") from None
-    wrong = "is not a package or a bundle" if where.exists() else "does not exist"
+    if not where.exists():
+        raise OptionError(f"{where} does not exist{did_you_mean(where)}", "modules")
     raise OptionError(
-        f"{where} {wrong}; give the folder of an installed package, such as"
+        f"{where} is not a package or a bundle; give the folder of an installed package, such as"
         f" node_modules/lodash-es, or a file that ends with {', '.join(_BUNDLE_SUFFIXES)}",
         "modules",
     )

@@ -24,3 +24,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     code = "import sys, sandbox_kernel; print([m for m in ('asyncio', 'traitlets', 'cffi') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_misspelt_name_gets_the_nearest_one() -> None:
+    code = "import sandbox_kernel; sandbox_kernel.run_cod"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "Did you mean: 'run_code'?" in done.stderr

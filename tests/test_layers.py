@@ -41,7 +41,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "values": {"brief"},
     "specifiers": set(),
     "sizes": set(),
-    "folders": {"isolation"},
+    "folders": {"isolation", "spelling"},
     "npm": {"errors", "folders"},
     "spelling": set(),
     "jsonable": {"budget", "values"},

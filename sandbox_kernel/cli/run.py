@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +13,11 @@ from ..clean import clean
 from ..contract import CodeExecutionLog, CodeExecutionResult, Language
 from ..errors import OptionError
 from ..explain.scene import Scene
-from ..folders import Bounds, read_text, read_texts
+from ..folders import Bounds, did_you_mean, read_text, read_texts
 from ..jsonable import to_jsonable
 from ..notebook.show.output import console_line, show
 from ..notebook.show.traceback import traceback_of
 from ..run import run_cell
-from ..spelling import nearest
 from ..values import undefined
 from . import exits, terminal
 from .arguments import Arguments, parse
@@ -150,19 +147,9 @@ def _from_file(path: Path) -> str:
     except UnicodeDecodeError:
         raise OptionError(f"cannot read {path}: it is not UTF-8") from None
     except FileNotFoundError:
-        raise OptionError(f"cannot read {path}: it does not exist{_nearest_file(path)}") from None
+        raise OptionError(f"cannot read {path}: it does not exist{did_you_mean(path)}") from None
     except OSError as error:
         raise OptionError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _nearest_file(path: Path) -> str:
-    try:
-        with os.scandir(path.parent) as entries:
-            names = [entry.name for entry in islice(entries, 1_000)]
-    except OSError:
-        return ""
-    close = nearest(path.name, names)
-    return f"; did you mean {path.with_name(close)}?" if close else ""
 
 
 def _from_stdin() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import OptionError
-from ...folders import read_text
+from ...folders import did_you_mean, read_text
 from ...values import MAX_SAFE_INTEGER
 
 _MOST_BYTES = 256 * 2**20
@@ -39,6 +39,8 @@ def read_source(path: str) -> str:
     """The text of a file."""
     try:
         return read_text(Path(path).expanduser(), _MOST_BYTES)
+    except FileNotFoundError:
+        raise OptionError(f"@{path} does not exist{did_you_mean(path)}") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise OptionError(f"cannot read @{path}: {reason}") from None

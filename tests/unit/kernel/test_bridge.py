@@ -204,7 +204,7 @@ def test_modules_come_from_strings_files_and_the_notebook(state: NotebookState) 
             Source("global", "g", "fs.reed"),
             "the bridge fs does not export reed; did you mean read?",
         ),
-        (Source("global", "g", "@none.json"), "cannot read @none.json: No such file"),
+        (Source("global", "g", "@none.json"), "@none.json does not exist"),
         (Source("global", "g", "@m.ts"), "is not JSON"),
         (Source("global", "g", "'x'"), 'write a string like "x"'),
         (Source("import", "i", "[1]"), "i=[1] is neither a bridge nor a JSON object of exports"),
