@@ -25,7 +25,7 @@ _BUNDLE_SUFFIXES = (*_SUFFIXES, ".ts", ".mts")
 _NAME = re.compile(r"(@[\w.~-]+/)?[\w~-][\w.~-]*", re.ASCII)
 _CONDITIONS = ("import", "module", "default")
 _MOST_PATTERNS = 100
-_MOST_MODULES = 10_000
+_MOST_FACADES = 5_000
 _DEEPEST_CONDITION = 8
 
 # Older packages look for the global object as `self`, and compile code if it is not there.
@@ -83,18 +83,23 @@ class _Package:
         self._root = f"./{self._name}"
 
     def modules(self) -> dict[str, str]:
-        modules = {f"{self._root}/{path}": text for path, text in self._texts.items()}
-        modules.setdefault(f"{self._root}/{_SELF_PATH}", _SELF)
+        """Those that the package exports come first, as errors list the first."""
+        files = {f"{self._root}/{path}": text for path, text in self._texts.items()}
+        files.setdefault(f"{self._root}/{_SELF_PATH}", _SELF)
+        return {**self._facades(files), **files}
+
+    def _facades(self, files: Mapping[str, str]) -> dict[str, str]:
+        facades: dict[str, str] = {}
         for subpath, target in self._entries():
             key = self._root + subpath.removeprefix(".")
             if subpath.removeprefix("./") == target:
                 continue  # the file itself
-            if key in modules:
+            if key in files:
                 raise self._refusal(f"exports {subpath} as {target}, but has a file of that name")
-            if len(modules) >= _MOST_MODULES:
-                raise self._refusal(f"exports more than {_MOST_MODULES:,} modules")
-            modules[key] = self._facade(key, target)
-        return modules
+            if len(facades) >= _MOST_FACADES:
+                raise self._refusal(f"exports more than {_MOST_FACADES:,} modules")
+            facades[key] = self._facade(key, target)
+        return facades
 
     def _facade(self, key: str, target: str) -> str:
         """A module that exports what the file does; whether that has a default is not known here."""

@@ -25,6 +25,7 @@ _EXPORTED = (
     r"\bexport[ \t]{1,9}(?:(?:async|abstract|declare)[ \t]{1,9})?"
     r"(?:const|let|var|function\*?|class|enum|namespace)[ \t]{1,9}([A-Za-z_$][\w$]*)"
 )
+_EXPORTED_OTHERWISE = r"\bexport[ \t]{0,9}[*{]"
 _EXTENSIONS = ("", ".ts", ".js", ".mts", ".mjs", ".tsx", ".jsx", ".json", "/index.ts", "/index.js")
 _MAX_READ = 500  # characters of a message, a name or a specifier
 _MAX_SOURCE = 100_000  # of a module, to find its exports
@@ -87,8 +88,10 @@ def _import(error: Problem, scene: Scene) -> str | None:
     if lent in scene.imports:
         return _missing_export(error, scene, lent, scene.imports[lent])
     if specifier in scene.modules:
-        exports = re.findall(_EXPORTED, scene.modules[specifier][:_MAX_SOURCE])
-        return _missing_export(error, scene, specifier, exports)
+        source = scene.modules[specifier][:_MAX_SOURCE]
+        if re.search(_EXPORTED_OTHERWISE, source):
+            return None  # what else it exports is not known without parsing it
+        return _missing_export(error, scene, specifier, re.findall(_EXPORTED, source))
     if specifier.startswith("."):
         return _relative(specifier[:_MAX_READ], scene)
     known = [*scene.imports, *scene.modules]

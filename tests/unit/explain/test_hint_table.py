@@ -224,3 +224,12 @@ def test_nothing_to_import_says_how_to_lend() -> None:
     assert "imports={'NAME'" in (bare.hint or "")
     relative = failure("import x from './helper'", imports={}, modules={})
     assert "modules={'./lib.ts': SOURCE}" in (relative.hint or "")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["export * from './lib.ts'", "const a = 1; export { a };", "export{add}from './lib.ts'"],
+)
+def test_a_module_that_exports_in_other_ways_is_not_said_to_export_nothing(source: str) -> None:
+    modules = {**LENT["modules"], "./all.ts": source}
+    assert failure("import { ad } from './all.ts'", modules=modules).hint is None
