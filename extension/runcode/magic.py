@@ -29,7 +29,7 @@ from sandbox_kernel.notebook.runs import answer_runs
 
 from .background import awaited_elsewhere, in_a_thread, on_this_loop
 from .cell_error import cell_error, refusal
-from .output import CellOutput, display_result, is_shown
+from .output import CellOutput, is_shown
 from .sources import Namespace
 
 if TYPE_CHECKING:
@@ -174,7 +174,6 @@ class RunCode(Magics):
             raise cell_error(traceback, result)
         if cell.options.raw or not is_shown(result):
             return None
-        display_result(self._shell, result)
         return result
 
 

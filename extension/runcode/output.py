@@ -9,8 +9,9 @@ from sandbox_kernel.budget import Budget, capped
 from sandbox_kernel.clean import clean
 from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.notebook.options.grammar import CellOptions
-from sandbox_kernel.notebook.show.output import console_line, mimebundle, show, tree_metadata
-from sandbox_kernel.notebook.show.table import records_table
+from sandbox_kernel.notebook.show.linecap import LineCap, Stream
+from sandbox_kernel.notebook.show.output import console_line, show
+from sandbox_kernel.notebook.show.result import result_bundle, result_metadata
 from sandbox_kernel.values import Undefined
 
 if TYPE_CHECKING:
@@ -29,12 +30,14 @@ class CellOutput:
         self._publisher = shell.display_pub
         self._prints_logs = not options.raw
         self._prints_reports = options.shows_reports and not has_widgets
+        self._cap = LineCap() if has_widgets else None  # a terminal scrolls
         self._count = 0
 
     def log(self, log: CodeExecutionLog) -> None:
         if self._prints_logs:
-            stream = sys.stderr if log.level in ("warn", "error") else sys.stdout
-            stream.write(console_line(log))
+            stream: Stream = "stderr" if log.level in ("warn", "error") else "stdout"
+            line = console_line(log)
+            _write(stream, line if self._cap is None else self._cap.take(stream, line))
 
     def report(self, value: Any) -> None:
         if self._prints_reports:
@@ -46,6 +49,10 @@ class CellOutput:
     def enter(self) -> None:
         """Nothing to do: ipykernel sends what a bridge prints to the running cell."""
 
+    def end(self) -> None:
+        for stream, text in self._cap.rest() if self._cap is not None else ():
+            _write(stream, text)
+
     def cut(self) -> None:
         """Nothing to do: no output is held back here."""
 
@@ -54,11 +61,8 @@ class CellOutput:
         self._publisher.publish(bundle, transient=transient, update=update)
 
 
-def display_result(shell: InteractiveShell, result: CodeExecutionResult) -> None:
-    """What the kernel shows besides the result itself: records as a table."""
-    table = records_table(result.result, show)
-    if table is not None:
-        shell.display_pub.publish({"text/plain": table})
+def _write(stream: Stream, text: str) -> None:
+    (sys.stderr if stream == "stderr" else sys.stdout).write(text)
 
 
 def bundle_of(
@@ -67,7 +71,8 @@ def bundle_of(
     """How IPython displays a result: as its value, in the style of a JavaScript console."""
     if result.status != "success":
         return {"text/plain": clean(capped(f"{result.status}: {result.error}", _ERROR))}, {}
-    return mimebundle(result.result), tree_metadata(result.result)
+    bundle = result_bundle(result.result)
+    return bundle, result_metadata(bundle)
 
 
 def is_shown(result: CodeExecutionResult) -> bool:

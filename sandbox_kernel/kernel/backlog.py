@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Literal
 
 from ..budget import more
+from ..notebook.show.linecap import Stream
 
-Stream = Literal["stdout", "stderr"]
 Message = tuple[Stream, str]
 
 MOST_WAITING = 8_000_000  # characters; what is written meanwhile is counted

@@ -14,12 +14,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import ContextVar
 from typing import TextIO
 
 from ..budget import more
 from ..clean import clean_start
-from .backlog import Backlog, Stream
+from ..notebook.show.linecap import LineCap, Stream
+from .backlog import Backlog
 
 Send = Callable[[Stream, str], None]
 
@@ -59,6 +59,7 @@ class Console:
         self._loop = loop
         self._lock = threading.RLock()
         self._waiting = Backlog()
+        self._cap = LineCap()
         self._meter = Meter()
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -70,6 +71,9 @@ class Console:
         if not text:
             return
         with self._lock:
+            text = self._cap.take(stream, text)
+            if not text:
+                return
             self._waiting.add(stream, text)
         # Not left to the timer: a bridge that blocks the loop prints live, too. Whole lines,
         # though: `print` writes a line's end separately.
@@ -84,9 +88,17 @@ class Console:
             self._armed = True
         self._loop.call_soon_threadsafe(self._arm)
 
+    def flush(self) -> None:
+        """Send what waits, as far as the server lets it through; from any thread."""
+        with self._lock:
+            self._flush()
+
     async def drain(self) -> None:
         """Send everything that waits; returns early if the cell was interrupted meanwhile."""
         self._disarm()
+        with self._lock:
+            for stream, text in self._cap.rest():
+                self._waiting.add(stream, text)
         while True:
             with self._lock:
                 pause = self._flush()
@@ -149,9 +161,6 @@ async def _either(event: asyncio.Event, seconds: float) -> None:
         await asyncio.wait_for(event.wait(), seconds)
 
 
-current_console: ContextVar[Console | None] = ContextVar("current_console", default=None)
-
-
 class CellStream(io.TextIOBase):
     """`sys.stdout` or `sys.stderr` of the kernel: what a bridge prints goes to the cell it serves.
 
@@ -159,11 +168,11 @@ class CellStream(io.TextIOBase):
     """
 
     def __init__(
-        self, name: Stream, fallback: TextIO, latest: Callable[[], Console | None]
+        self, name: Stream, fallback: TextIO, current: Callable[[], Console | None]
     ) -> None:
         self._name = name
         self._fallback = fallback
-        self._latest = latest  # for threads, which start without the cell's context
+        self._current = current
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # an attribute there
@@ -173,7 +182,7 @@ class CellStream(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        console = current_console.get() or self._latest()
+        console = self._current()
         if console is None:
             self._fallback.write(text)
         else:

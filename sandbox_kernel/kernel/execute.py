@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..budget import more
@@ -17,8 +17,7 @@ from ..notebook.interrupts import Guard
 from ..notebook.modules import problem_in
 from ..notebook.options.grammar import CellOptions, parse_options
 from ..notebook.options.modules import check_module, module_text
-from ..notebook.show.output import mimebundle, show, tree_metadata
-from ..notebook.show.table import records_table
+from ..notebook.show.result import plain_result, result_metadata, rich_result
 from ..notebook.show.traceback import Traceback
 from ..values import Undefined
 from . import commands
@@ -42,10 +41,18 @@ class CellFailed(Exception):
 class Executor:
     """Executes the cells of a notebook, one after the other."""
 
-    def __init__(self, state: NotebookState, guard: Guard, intrinsics: Intrinsics) -> None:
+    def __init__(
+        self,
+        state: NotebookState,
+        guard: Guard,
+        intrinsics: Intrinsics,
+        prepare_python: Callable[[], None],
+    ) -> None:
+        """`prepare_python` is called before the Python of a bridge runs."""
         self._state = state
         self._guard = guard
         self._intrinsics = intrinsics
+        self._prepare_python = prepare_python
 
     async def execute(self, text: str, running: RunningCell, number: int) -> None:
         """Raises `CellFailed` or `SandboxError`; if it returns, all output has been handed over."""
@@ -71,6 +78,7 @@ class Executor:
             Engine.instance().close()
 
     async def _bridge(self, name: str, cell: Cell, running: RunningCell) -> None:
+        self._prepare_python()
         try:
             bridge = await running.await_python(
                 load_bridge(name, cell.body, cell.head, self._guard)
@@ -147,15 +155,10 @@ def _run_options_of(cell: Cell) -> CellOptions:
 async def _show_result(value: Any, running: RunningCell, number: int) -> None:
     if isinstance(value, Undefined):
         return
-    table = records_table(value, show)
-    if table is not None:
-        running.publish("display_data", {"data": {"text/plain": table}, "metadata": {}})
-        await asyncio.sleep(0)  # each rendering is a turn of its own
-    content = {
-        "execution_count": number,
-        "data": mimebundle(value),
-        "metadata": tree_metadata(value),
-    }
+    plain = plain_result(value)
+    await asyncio.sleep(0)  # each rendering is a turn of its own
+    data = {"text/plain": plain, **rich_result(value, plain)}
+    content = {"execution_count": number, "data": data, "metadata": result_metadata(data)}
     running.publish("execute_result", content)
 
 

@@ -27,11 +27,12 @@ from ..errors import SandboxError
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.interrupts import Guard
 from ..notebook.show.traceback import Traceback, refusal_of
-from .console import CellStream, Console, current_console
+from .console import CellStream, Console
 from .execute import CellFailed, Executor
 from .history import History
 from .notebook_state import NotebookState
-from .running import RunningCell
+from .running import RunningCell, current_cell
+from .shell import provide_shell
 
 if TYPE_CHECKING:
     from .assist import Assistant
@@ -71,11 +72,13 @@ class SandboxKernel(Kernel):
         self.history = History()
         self.guard = Guard(self.interrupt)
         self.intrinsics = Intrinsics()
-        self.executor = Executor(self.state, self.guard, self.intrinsics)
+        self.executor = Executor(
+            self.state, self.guard, self.intrinsics, partial(provide_shell, self._current_cell)
+        )
         self._cells: list[RunningCell] = []
         self._open_comms()
-        sys.stdout = CellStream("stdout", sys.__stdout__ or sys.stdout, self._latest_console)
-        sys.stderr = CellStream("stderr", sys.__stderr__ or sys.stderr, self._latest_console)
+        sys.stdout = CellStream("stdout", sys.__stdout__ or sys.stdout, self._current_console)
+        sys.stderr = CellStream("stderr", sys.__stderr__ or sys.stderr, self._current_console)
 
     def start(self) -> None:
         super().start()
@@ -116,7 +119,7 @@ class SandboxKernel(Kernel):
             return self._failed(cell, _traceback(error))
         finally:
             self._cells.remove(cell)
-            current_console.set(None)
+            current_cell.set(None)
 
     def _failed(self, cell: RunningCell, traceback: Traceback) -> dict[str, Any]:
         cell.fail(traceback)
@@ -135,8 +138,13 @@ class SandboxKernel(Kernel):
             return
         self.session.send(self.iopub_socket, kind, content, parent=parent, ident=self._topic(kind))
 
-    def _latest_console(self) -> Console | None:
-        return self._cells[-1].console if self._cells else None
+    def _current_cell(self) -> RunningCell | None:
+        """The cell that the calling code serves; threads start without that context."""
+        return current_cell.get() or (self._cells[-1] if self._cells else None)
+
+    def _current_console(self) -> Console | None:
+        cell = self._current_cell()
+        return cell.console if cell is not None else None
 
     # ---- interrupt, shutdown ----
 

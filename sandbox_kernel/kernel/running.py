@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from ..contract import CodeExecutionLog
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
+from ..notebook.show.linecap import Stream
 from ..notebook.show.output import console_line
 from ..notebook.show.traceback import Traceback
-from .backlog import Stream
-from .console import Console, current_console
+from .console import Console
 
 T = TypeVar("T")
 Publish = Callable[[str, dict[str, Any]], None]
 """Sends an IOPub message of this type and content, as output of this cell."""
 
+_MOST_DISPLAYS = 200  # of bridges under one cell, since a guest decides how often it calls them
 _STREAMS: dict[str, Stream] = {"warn": "stderr", "error": "stderr"}
 
 
@@ -34,6 +36,7 @@ class RunningCell:
         self.stopped_by: str | None = None
         self._guard = guard
         self._run: CellRun | None = None
+        self._displayed = 0
         self._loop = asyncio.get_running_loop()
         self._work: asyncio.Task[Any] | None = None
 
@@ -77,7 +80,10 @@ class RunningCell:
 
     def enter(self) -> None:
         """Output of Python code that runs from here on belongs to this cell."""
-        current_console.set(self.console)
+        current_cell.set(self)
+
+    def end(self) -> None:
+        """Nothing to do: the console is drained before the cell's reply."""
 
     def cut(self) -> None:
         self.console.cut()
@@ -87,6 +93,18 @@ class RunningCell:
         kind = "update_display_data" if update else "display_data"
         transient = {"display_id": display_id}
         self.publish(kind, {"data": bundle, "metadata": {}, "transient": transient})
+
+    # ---- what bridges display ----
+
+    def show_python(self, kind: str, content: dict[str, Any]) -> None:
+        """Publishes what a bridge displays, after what was printed before it."""
+        self._displayed += 1
+        if self._displayed <= _MOST_DISPLAYS:
+            self.console.flush()
+            self.publish(kind, content)
+        elif self._displayed == _MOST_DISPLAYS + 1:
+            note = f"… more than {_MOST_DISPLAYS} displays in one cell, the others are not shown\n"
+            self.console.write("stderr", note)
 
     # ---- the kernel's own output ----
 
@@ -102,3 +120,7 @@ class RunningCell:
 
     def _send_stream(self, name: Stream, text: str) -> None:
         self.publish("stream", {"name": name, "text": text})
+
+
+current_cell: ContextVar[RunningCell | None] = ContextVar("current_cell", default=None)
+"""The cell that output of Python code belongs to; threads start without one."""

@@ -41,6 +41,9 @@ class Output(Protocol):
     def enter(self) -> None:
         """A bridged function is about to be called: what it prints belongs to this cell."""
 
+    def end(self) -> None:
+        """The run is over: show what was held back."""
+
     def cut(self) -> None:
         """The run was stopped: do not wait for output that is not sent yet. From any thread."""
 
@@ -128,6 +131,7 @@ class CellRun:
         """Completes the view; returns the traceback if the run failed."""
         if self._view is not None:
             self._view.finish(result)
+        self._output.end()
         return None if result.status == "success" else traceback_of(result, self._scene)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import io
 
 from sandbox_kernel.kernel.backlog import MOST_IN_ALL, MOST_WAITING, Backlog
-from sandbox_kernel.kernel.console import CellStream, Console, current_console
+from sandbox_kernel.kernel.console import CellStream, Console
 from tests.waiting import eventually
 
 MEGA = 1_000_000
@@ -88,7 +88,6 @@ async def test_what_one_print_of_a_bridge_shows_is_bounded() -> None:
     messages: list[str] = []
     console = Console(lambda _, text: messages.append(text), asyncio.get_running_loop())
     stream = CellStream("stdout", io.StringIO(), lambda: console)
-    current_console.set(None)
     stream.write("\x1b" * 10 * MEGA)
     await console.drain()
     shown = "".join(messages)

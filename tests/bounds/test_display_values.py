@@ -13,17 +13,12 @@ from sandbox_kernel.clean import is_clean
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.explain.scene import Scene
 from sandbox_kernel.jsonable import to_jsonable
-from sandbox_kernel.notebook.show.output import (
-    MAX_TEXT,
-    console_line,
-    mimebundle,
-    show,
-    tree_metadata,
-)
+from sandbox_kernel.notebook.show.outline import outline
+from sandbox_kernel.notebook.show.output import MAX_TEXT, console_line, show
 from sandbox_kernel.notebook.show.render import MAX_NAME
+from sandbox_kernel.notebook.show.result import result_bundle
 from sandbox_kernel.notebook.show.table import records_table
 from sandbox_kernel.notebook.show.traceback import traceback_of
-from sandbox_kernel.notebook.view.outline import outline
 from sandbox_kernel.notebook.view.run_view import LISTED, LISTED_TEXT, plain_text
 from sandbox_kernel.notebook.view.tally import NEWEST_CHARACTERS, Tally, weight
 from tests.bounds.hostile_values import HOSTILE, hostile_values
@@ -77,11 +72,12 @@ def test_every_rendering_is_bounded_and_clean(name: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_bundle_a_view_and_an_outline_are_bounded(name: str) -> None:
     value = HOSTILE[name]()
-    bundle = mimebundle(value)
+    bundle = result_bundle(value)
     assert len(bundle["text/plain"]) <= MOST
+    assert len(bundle.get("text/html", "")) <= MOST
+    assert is_clean(bundle.get("text/html", ""))
     if "application/json" in bundle:
         assert weight(bundle["application/json"]) <= 2 * CHARACTERS
-    assert set(tree_metadata(value)) <= {"application/json"}
     assert weight(outline(value)) <= 200_000
     tally = Tally()
     tally.take([value] * 300, [CodeExecutionLog("log", (value,), 0.0)] * 300)
@@ -97,7 +93,7 @@ def test_any_value_is_bounded_in_every_rendering(value: Any) -> None:
         assert len(text) <= most
         assert is_clean(text)
     assert weight(outline(value)) <= 200_000
-    assert len(mimebundle(value)["text/plain"]) <= MOST
+    assert len(result_bundle(value)["text/plain"]) <= MOST
     assert len(repr(CodeExecutionResult("success", value))) <= 10_100
     to_jsonable(value)
 
@@ -143,7 +139,7 @@ def test_a_value_that_cannot_be_shown_says_so() -> None:
     assert show(broken) == "[Broken, which cannot be shown: OSError]"
     assert logged([broken], 1) == "[list, which cannot be shown: OSError] 1\n"
     assert outline(broken) == ["note", "[Broken, which cannot be shown: OSError]"]
-    assert mimebundle(broken) == {"text/plain": "[Broken, which cannot be shown: OSError]"}
+    assert result_bundle(broken) == {"text/plain": "[Broken, which cannot be shown: OSError]"}
     assert records_table([broken], show) is None
     assert "cannot be shown" in logged(broken, method="table")
 

@@ -65,13 +65,21 @@ def test_results_are_text_and_json(kernel: Client) -> None:
     assert kernel.run("NaN").data == {"text/plain": "NaN"}
 
 
-def test_an_array_of_flat_records_also_shows_as_a_table(kernel: Client) -> None:
+def test_an_array_of_records_shows_once_as_a_table(kernel: Client) -> None:
     done = kernel.run("export default [{ id: 1, name: 'a' }, { id: 2, name: 'b' }]")
-    (table,) = done.all("display_data")
-    assert "│ 1       │ 2  │ 'b'  │" in table["data"]["text/plain"]
-    assert set(table["data"]) == {"text/plain"}
+    assert done.displays == []
     assert done.data is not None
-    assert done.data["application/json"][1] == {"id": 2, "name": "b"}
+    assert "│       1 │  2 │ 'b'  │" in done.data["text/plain"]
+    assert set(done.data) == {"text/plain", "text/html"}
+
+
+def test_a_large_result_is_small(kernel: Client) -> None:
+    done = kernel.run(
+        "Array.from({ length: 10000 }, (_, id) => ({ id, x: NaN, at: new Date(id) }))"
+    )
+    assert done.data is not None
+    assert done.data["text/plain"].endswith("... 9,980 more rows")
+    assert len(str(done.data)) < 40_000
 
 
 def test_kernel_info_names_the_language(kernel: Client) -> None:

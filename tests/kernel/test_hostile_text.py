@@ -9,9 +9,15 @@ import pytest
 
 from sandbox_kernel.clean import is_clean
 from tests.clients import Client
+from tests.markup import check_inert
 
 EVIL = "<img src=x onerror=alert(1)>\\x1b[2J\\x1b]0;title\\x07\\u202egnp.exe\\r\\x9b31m\\ud800"
-ALLOWED = {"text/plain", "application/json", "application/vnd.jupyter.widget-view+json"}
+ALLOWED = {
+    "text/plain",
+    "text/html",
+    "application/json",
+    "application/vnd.jupyter.widget-view+json",
+}
 
 PATHS = {
     "result": f"export default '{EVIL}'",
@@ -64,6 +70,7 @@ def test_no_path_is_active(kernel: Client, path: str) -> None:
     contents = [m["content"] for m in done.messages if m["msg_type"] != "execute_input"]
     for content in [*contents, done.content]:
         assert set(content.get("data", {})) <= ALLOWED or "comm_id" in content
+        check_inert(content.get("data", {}).get("text/html", ""))
         for text in strings(content):
             assert is_clean(text), (path, text)
     if path not in ("long", "thrown stack"):

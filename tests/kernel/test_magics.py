@@ -195,7 +195,7 @@ def test_a_bridge_that_exports_nothing_says_so_and_how(kernel: Client) -> None:
 def test_a_csv_file_is_lent_as_records_of_text(kernel: Client, tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("a,b\n1,x\n")
-    assert kernel.value(f"%%runcode --global rows=@{path}\nrows") == "[ { a: '1', b: 'x' } ]"
+    assert kernel.value(f"%%runcode --global rows=@{path}\n[rows]") == "[ [ { a: '1', b: 'x' } ] ]"
     path.write_text("a,b\n1\n")
     said = kernel.run(f"%%runcode --global rows=@{path}\nrows").traceback
     assert "is not CSV: line 2 has 1 fields, its header has 2" in said

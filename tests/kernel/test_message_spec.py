@@ -26,7 +26,10 @@ class TestMessageSpec(jupyter_kernel_test.KernelTests):
         {"code": "export default [1]", "mime": "application/json"},
     ]
     code_display_data: list[dict[str, Any]] = [  # noqa: RUF012  # as jupyter_kernel_test has it
-        {"code": "export default [{ a: 1 }, { a: 2 }]", "mime": "text/plain"}
+        {
+            "code": "%%bridge d\nfrom IPython.display import HTML\ndisplay(HTML('x'))",
+            "mime": "text/html",
+        }
     ]
 
     completion_samples = [  # noqa: RUF012  # as jupyter_kernel_test has it

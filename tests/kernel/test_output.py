@@ -56,7 +56,7 @@ def test_table_group_count_time_assert_and_trace(kernel: Client) -> None:
         "console.assert(1 === 1, 'never'); console.assert(false, 'broken')\n"
         "function here() { console.trace('trail') }\nhere()"
     )
-    assert "│ 1       │ 2 │" in done.stdout
+    assert "│       1 │ 2 │" in done.stdout
     assert "outer\n  in\n    deep\n    line\nout\n" in done.stdout
     assert "default: 1\ndefault: 2\nx: 1\n" in done.stdout
     assert "t: " in done.stdout
@@ -79,10 +79,19 @@ def test_output_comes_while_the_cell_runs(kernel: Client, tmp_path: Path) -> Non
     assert kernel.finish(msg_id).status == "ok"
 
 
-def test_ten_thousand_lines_arrive_whole_in_few_messages(kernel: Client) -> None:
-    done = kernel.run("for (let i = 0; i < 10000; i++) console.log(`line ${i}`)")
-    assert done.stdout == "".join(f"line {i}\n" for i in range(10_000))
+def test_of_twenty_thousand_lines_the_first_and_the_last_are_shown(kernel: Client) -> None:
+    done = kernel.run("for (let i = 0; i < 20000; i++) console.log(`line ${i}`)")
+    first = "".join(f"line {i}\n" for i in range(1000))
+    last = "".join(f"line {i}\n" for i in range(19_950, 20_000))
+    assert done.stdout == first + last
+    assert done.stderr == "… 18,950 more lines, not shown\n"
     assert len(done.all("stream")) < 200
+
+
+def test_lines_before_an_error_are_shown_with_it(kernel: Client) -> None:
+    done = kernel.run("for (let i = 0; i < 5000; i++) console.log(i); throw new Error('x')")
+    assert done.stdout.endswith("4998\n4999\n")
+    assert "3,950 more lines" in done.stderr
 
 
 def test_streams_interleave_in_order(kernel: Client) -> None:

@@ -25,9 +25,12 @@ def test_a_cell_without_a_value_shows_nothing(notebook: Client) -> None:
     assert outcome.displays == []
 
 
-def test_records_also_show_as_a_table(notebook: Client) -> None:
+def test_records_show_as_a_table(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\n[{a: 1, b: 'x'}, {a: 2, b: 'y'}]").check()
-    assert "│" in outcome.displays[0]["text/plain"]
+    assert outcome.displays == []
+    assert "│" in (outcome.text or "")
+    assert outcome.data is not None
+    assert "<table" in outcome.data["text/html"]
 
 
 def test_underscore_is_the_whole_result(notebook: Client) -> None:
@@ -124,3 +127,11 @@ def test_a_small_tree_is_drawn_open(notebook: Client) -> None:
     outcome = notebook.run("%%runcode\n({ a: { b: 1 } })").check()
     (shown,) = outcome.all("execute_result")
     assert shown["metadata"] == {"application/json": {"expanded": True}}
+
+
+def test_of_many_lines_the_first_and_the_last_are_shown(notebook: Client) -> None:
+    outcome = notebook.run("%%runcode\nfor (let i = 0; i < 3000; i++) console.log(i);").check()
+    assert outcome.stdout.startswith("0\n1\n")
+    assert outcome.stdout.count("\n") == 1_050
+    assert outcome.stdout.endswith("2999\n")
+    assert outcome.stderr == "… 1,950 more lines, not shown\n"

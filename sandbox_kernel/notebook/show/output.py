@@ -1,7 +1,6 @@
-"""What a person sees: a console call as text, a result as a MIME bundle.
+"""A console call as text, and whether JSON can say all of a value.
 
-All that leaves here has been through `clean`, and the only MIME types are text/plain and
-application/json: what the sandbox made is shown, never rendered.
+All that leaves here has been through `clean`: what the sandbox made is shown, never rendered.
 """
 
 from __future__ import annotations
@@ -19,14 +18,13 @@ from ...contract import CodeExecutionLog
 from ...values import MAX_SAFE_INTEGER, BigInt, GuestError
 from .numbers import spell_number
 from .render import MAX_NAME, MAX_STRING, error_line, not_shown, quote, show
-from .table import are_records, text_table
+from .table import text_table
 
-__all__ = ["console_line", "mimebundle", "quote", "show", "tree_metadata"]
+__all__ = ["console_line", "quote", "says_all_in_json", "show"]
 
 MAX_GROUPS = 100  # open groups that indent a line
 MAX_TEXT = 1_200_000  # characters of a string that is logged alone, which costs least to show
 _DIRECTIVE = re.compile(r"%[sdifjoOc%]")
-_OPEN_NODES = 40
 _LONGEST_NUMBER = 400  # characters that `%d` reads
 _JSON_NODES = 15_000
 
@@ -174,26 +172,6 @@ def _as_number(value: Any, whole: bool, budget: Budget) -> str:
     if whole and isinstance(value, float) and value == value and abs(value) < 2**63:
         value = int(value)
     return spell_number(int(value) if isinstance(value, bool) else value, max(0, budget.characters))
-
-
-def mimebundle(value: Any) -> dict[str, Any]:
-    """A result: always as text, and as JSON if it is an object or array with nothing to clean.
-
-    Not for bare scalars: front ends that draw JSON as a tree would label a plain 2 as its root.
-    """
-    bundle: dict[str, Any] = {"text/plain": show(value)}
-    if says_all_in_json(value):
-        bundle["application/json"] = value
-    return bundle
-
-
-def tree_metadata(value: Any) -> dict[str, Any]:
-    """How JupyterLab draws the JSON of a result: a small tree open, so that the value is seen.
-
-    Records have a table above; their tree stays folded.
-    """
-    small = says_all_in_json(value, _OPEN_NODES)
-    return {"application/json": {"expanded": True}} if small and not are_records(value) else {}
 
 
 def says_all_in_json(value: Any, nodes: int = _JSON_NODES) -> bool:

@@ -17,8 +17,8 @@ from ...clean import clean_line
 from ...contract import CodeExecutionLog
 from ...values import BigInt, Undefined
 from ..show.numbers import spell_number
+from ..show.outline import outline
 from ..show.output import console_line
-from .outline import outline
 
 NEWEST = 200  # reports, and logs, that a page can show
 NEWEST_CHARACTERS = 60_000  # and how much text they may have together

@@ -26,6 +26,7 @@ class Remembered:
         self.reports: list[Any] = []
         self.entered = 0
         self.cuts = 0
+        self.ends = 0
         self.shown: list[str] = []
         self.said = threading.Event()
 
@@ -42,6 +43,9 @@ class Remembered:
 
     def cut(self) -> None:
         self.cuts += 1
+
+    def end(self) -> None:
+        self.ends += 1
 
     def _display(self, bundle: dict[str, Any], display_id: str, update: bool) -> None:
         self.shown.append(bundle["text/plain"])

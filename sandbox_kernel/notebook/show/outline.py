@@ -17,8 +17,8 @@ from typing import Any
 from ...budget import Budget, clipped
 from ...clean import clean_line, clean_start
 from ...values import GuestError, JSMap, Opaque, Undefined
-from ..show.numbers import spell_number
-from ..show.render import class_name, not_shown, quote, show
+from .numbers import spell_number
+from .render import class_name, not_shown, quote, show
 
 DEPTH = 8
 BREADTH = 60
@@ -28,10 +28,13 @@ TEXT = 1_000
 KEY = 200
 
 
-def outline(value: Any, budget: Budget | None = None) -> list[Any]:
-    """Draw `value`, however large, deep or circular it is. Never fails."""
+def outline(value: Any, budget: Budget | None = None, inner: int = BREADTH) -> list[Any]:
+    """Draw `value`, however large, deep or circular it is; `inner` entries of what is inside it.
+
+    Never fails.
+    """
     try:
-        return _Outline((budget or Budget()).part(CHARACTERS, NODES)).draw(value)
+        return _Outline((budget or Budget()).part(CHARACTERS, NODES), inner).draw(value)
     except Exception as fault:
         return ["note", not_shown(value, fault)]
 
@@ -39,8 +42,9 @@ def outline(value: Any, budget: Budget | None = None) -> list[Any]:
 class _Outline:
     """One drawing: what contains the part at hand, and the budget left."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, inner: int) -> None:
         self._budget = budget
+        self._inner = inner
         self._above: list[int] = []
 
     def draw(self, value: Any) -> list[Any]:
@@ -60,7 +64,7 @@ class _Outline:
     def _structure(self, value: Any) -> list[Any]:
         kind, title = _title(value)
         entries: list[Any] = []
-        for key, item in islice(_entries(value), BREADTH):
+        for key, item in islice(_entries(value), self._inner if self._above[1:] else BREADTH):
             if self._budget.spent:
                 break
             name = _key(key, kind)

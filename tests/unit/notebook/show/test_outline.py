@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel.notebook.view.outline import outline
+from sandbox_kernel.notebook.show.outline import outline
 from sandbox_kernel.notebook.view.tally import weight
 from sandbox_kernel.values import BigInt, GuestError, JSMap, Opaque, undefined
 
