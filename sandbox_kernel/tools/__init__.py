@@ -1,0 +1,33 @@
+"""Tools for models: a toolbox, one turn of calls, and tools that run code or plans."""
+
+from __future__ import annotations
+
+from .code_execution import (
+    CodeExecutionBackend,
+    CodeExecutionRequest,
+    code_execution_tool,
+    format_code_execution_result,
+)
+from .plan import plan_execution_tool
+from .results import ToolContext, ToolResult
+from .tool import ArgumentsError, Tool, runs_code
+from .toolbox import RecursionRefusedError, Toolbox, UnknownToolError
+from .turns import answer_openai, run_tool_calls
+
+__all__ = [
+    "ArgumentsError",
+    "CodeExecutionBackend",
+    "CodeExecutionRequest",
+    "RecursionRefusedError",
+    "Tool",
+    "ToolContext",
+    "ToolResult",
+    "Toolbox",
+    "UnknownToolError",
+    "answer_openai",
+    "code_execution_tool",
+    "format_code_execution_result",
+    "plan_execution_tool",
+    "run_tool_calls",
+    "runs_code",
+]

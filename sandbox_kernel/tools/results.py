@@ -1,0 +1,56 @@
+"""What a tool is given beside its arguments, and what it gives back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..permissions import Call, Decision
+
+
+GateFunction = Callable[[Sequence[Call]], Awaitable[Sequence[Decision]]]
+
+
+@dataclass(slots=True)
+class ToolContext:
+    """`signal` is set when nobody waits for the call any more; `gate` is that of the call's turn."""
+
+    tool_call_id: str = ""
+    signal: asyncio.Event = field(default_factory=asyncio.Event)
+    gate: GateFunction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a model reads; `attachments` are files that go with it."""
+
+    content: str
+    is_error: bool = False
+    attachments: Sequence[Any] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> ToolResult:
+        """A text as it is, anything else as JSON."""
+        if isinstance(value, ToolResult):
+            return value
+        return cls(value if isinstance(value, str) else as_json(value))
+
+    @classmethod
+    def failed(cls, error: BaseException | str) -> ToolResult:
+        return cls(error if isinstance(error, str) else said_by(error), is_error=True)
+
+
+def as_json(value: Any) -> str:
+    """JSON for a model: what it has nothing for is written as text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps(str(value), ensure_ascii=False)
+
+
+def said_by(error: BaseException) -> str:
+    """The message, or the name of an error that has none."""
+    return str(error) or type(error).__name__
