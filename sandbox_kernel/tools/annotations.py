@@ -178,7 +178,8 @@ def _named_tuple(annotation: Any, where: str, depth: int) -> Kind:
 def _typed_dict(annotation: Any, where: str, depth: int) -> Kind:
     hints = typing.get_type_hints(annotation, include_extras=True)
     fields = {name: _without_required(hint) for name, hint in hints.items()}
-    return _record(dict, fields, sorted(annotation.__required_keys__), where, depth)
+    needed = [name for name, hint in hints.items() if _is_required(name, hint, annotation)]
+    return _record(dict, fields, needed, where, depth)
 
 
 def _record(
@@ -221,6 +222,14 @@ def _is_pydantic(annotation: Any) -> bool:
 
 def _without_required(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) in (typing.Required, typing.NotRequired) else hint
+
+
+def _is_required(name: str, hint: Any, typed_dict: Any) -> bool:
+    """What the field itself says counts; annotations that are text hide it from the class."""
+    origin = get_origin(hint)
+    if origin in (typing.Required, typing.NotRequired):
+        return origin is typing.Required
+    return name in typed_dict.__required_keys__
 
 
 def _is_class(annotation: Any, of: type) -> bool:

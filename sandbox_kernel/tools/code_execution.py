@@ -5,7 +5,8 @@ The tool is the contract with the model; a backend runs the code. `backends` has
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ _PARAMETERS: Mapping[str, Any] = {
     "required": ["language", "code"],
     "additionalProperties": False,
 }
+_SECONDS_TO_CLEAR_UP = 2.0
 _DESCRIPTION = (
     "Runs a program and returns what it printed, and how it ended. A program's last expression is not"
     " shown: print what you want to see."
@@ -67,15 +69,23 @@ class CodeExecutionTool:
 
     async def value(self, args: Mapping[str, Any], context: ToolContext) -> str:
         request = CodeExecutionRequest(args["language"], args["code"])
-        try:
-            found = await self._backend.exec(request, context)
-        except BaseException:
-            context.signal.set()  # whoever was cancelled, or failed, wants nothing to go on
-            raise
+        found = await _until_done(self._backend.exec(request, context), context)
         return format_code_execution_result(*_outcome(found))
 
     async def call(self, args: Any, context: ToolContext | None = None) -> ToolResult:
         return await called(self, args, context)
+
+
+async def _until_done(execution: Awaitable[Any], context: ToolContext) -> Any:
+    """Whoever is cancelled sets the signal; the backend gets a moment to clear up."""
+    task = asyncio.ensure_future(execution)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        context.signal.set()
+        await asyncio.wait([task], timeout=_SECONDS_TO_CLEAR_UP)
+        task.cancel()
+        raise
 
 
 def code_execution_tool(backend: CodeExecutionBackend) -> CodeExecutionTool:

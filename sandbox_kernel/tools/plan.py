@@ -70,7 +70,7 @@ class PlanTool:
             return {**told, "status": "error", "error": error}
         if result.is_error:
             return {**told, "status": "error", "error": result.content}
-        return {**told, "status": "ok", "result": result.content}
+        return {**told, "status": "ok", "result": result.value}
 
     async def call(self, args: Any, context: ToolContext | None = None) -> ToolResult:
         return await called(self, args, context)

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..permissions import Call, Decision
 
-
 GateFunction = Callable[[Sequence[Call]], Awaitable[Sequence[Decision]]]
 
 
@@ -25,18 +24,19 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a model reads; `attachments` are files that go with it."""
+    """What a model reads; `attachments` are files that go with it, `value` is what the tool gave."""
 
     content: str
     is_error: bool = False
     attachments: Sequence[Any] = ()
+    value: Any = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(cls, value: Any) -> ToolResult:
         """A text as it is, anything else as JSON."""
         if isinstance(value, ToolResult):
             return value
-        return cls(value if isinstance(value, str) else as_json(value))
+        return cls(value if isinstance(value, str) else as_json(value), value=value)
 
     @classmethod
     def failed(cls, error: BaseException | str) -> ToolResult:

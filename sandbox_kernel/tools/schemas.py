@@ -84,7 +84,7 @@ class _Check:
         found = schema.get("properties")
         properties = found if isinstance(found, Mapping) else {}
         for name in _list_of(schema, "required"):
-            if name not in value:
+            if isinstance(name, str) and name not in value:
                 yield f"{_below(path, name)} is missing"
         others = schema.get("additionalProperties", True)
         for name, item in value.items():

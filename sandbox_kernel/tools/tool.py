@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import functools
 import inspect
 import re
 import typing
 import warnings
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from ..bridges import mode_of
 from ..errors import OptionError
+from ..wire.messages import ASYNC
 from .annotations import Kind, kind_of, made_fields
 from .results import ToolContext, ToolResult
 from .schemas import problem_with
@@ -53,7 +56,10 @@ def runs_code(function: _Function) -> _Function:
 
 
 class FunctionTool:
-    """A Python function as a tool: name, docstring and annotations become its schema."""
+    """A Python function as a tool: name, docstring and annotations become its schema.
+
+    A plain function runs on a thread, so that calls run side by side and the loop stays free.
+    """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         self._function = function
@@ -78,8 +84,10 @@ class FunctionTool:
             raise ArgumentsError(
                 f"{self.signature} was called with a value it cannot use: {error}"
             ) from None
-        given = self._function(**made)
-        return await given if isinstance(given, Awaitable) else given
+        if mode_of(self._function) == ASYNC:
+            return await self._function(**made)
+        given = await asyncio.to_thread(self._function, **made)
+        return await given if inspect.isawaitable(given) else given
 
     async def call(self, args: Any, context: ToolContext | None = None) -> ToolResult:
         """What a model is told; an error of the tool is a result, too."""

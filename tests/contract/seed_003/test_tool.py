@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.coming import awaits, part
 
-tool_is_coming = awaits("sandbox_kernel.tools")
+backends_are_coming = awaits("programs for backends")
 needs_deno = awaits("Deno programs")
 
 
@@ -27,7 +27,7 @@ async def call(made: Any, code: str, language: str = "javascript") -> Any:
 # ---------------------------------------------------------------------------- the contract
 
 
-@tool_is_coming
+@backends_are_coming
 def test_the_contract_fixes_name_and_schema() -> None:
     """`codeExecutionTool` fixes the code_execution name, its { language, code } schema, and how the result is formatted"""
     (schema,) = part("tools").Toolbox([tool()]).schemas()
@@ -36,7 +36,7 @@ def test_the_contract_fixes_name_and_schema() -> None:
     assert sorted(schema["parameters"]["required"]) == ["code", "language"]
 
 
-@tool_is_coming
+@backends_are_coming
 @pytest.mark.parametrize(
     "args", [{"language": "javascript"}, {"code": "1"}, {}, {"language": "js", "code": 7}]
 )
@@ -54,7 +54,7 @@ TABLE = [
 ]
 
 
-@tool_is_coming
+@backends_are_coming
 @pytest.mark.parametrize(("code", "content"), TABLE)
 async def test_the_string_that_the_model_gets_back(code: str, content: str) -> None:
     """Code the model ran | String the model gets back"""
@@ -62,7 +62,7 @@ async def test_the_string_that_the_model_gets_back(code: str, content: str) -> N
     assert (result.content, result.is_error) == (content, False)
 
 
-@tool_is_coming
+@backends_are_coming
 async def test_code_that_throws_is_a_soft_outcome() -> None:
     """The code fails (throws, or exits non-zero): a normal result carrying the [stderr] … [exit N: error]text."""
     result = await call(tool(), 'throw new Error("nope")')
@@ -72,7 +72,6 @@ async def test_code_that_throws_is_a_soft_outcome() -> None:
     assert not result.is_error
 
 
-@tool_is_coming
 @pytest.mark.parametrize(
     ("result", "text"),
     [
@@ -88,13 +87,13 @@ def test_the_format_always_ends_in_a_verdict(result: tuple[str, str, int], text:
     assert part("tools").format_code_execution_result(*result) == text
 
 
-@tool_is_coming
+@backends_are_coming
 async def test_a_snippet_is_a_script_and_not_a_repl() -> None:
     """a bare final expression (6 * 7) is computed and thrown away; the model has to print what it wants back"""
     assert (await call(tool(), "6 * 7")).content == "[exit 0: ok]"
 
 
-@tool_is_coming
+@backends_are_coming
 async def test_a_language_that_the_backend_cannot_run_is_an_error_of_the_tool() -> None:
     """The backend can't run it (unsupported language, deno missing): the loop turns the thrown error into a tool result flagged isError, with the message as content"""
     result = await call(tool(), "print(1)", language="cobol")
@@ -102,7 +101,7 @@ async def test_a_language_that_the_backend_cannot_run_is_an_error_of_the_tool() 
     assert "javascript" in result.content.lower()
 
 
-@tool_is_coming
+@backends_are_coming
 @pytest.mark.parametrize("language", ["JavaScript", "js", "TS", "typescript"])
 async def test_languages_match_without_case(language: str) -> None:
     """["javascript", "js", "typescript", "ts"].includes(lang)"""
@@ -130,7 +129,6 @@ class Backend:
         return self.outcome
 
 
-@tool_is_coming
 async def test_anything_with_exec_is_a_backend() -> None:
     """one exec({ language, code }, ctx) method returning { stdout, stderr, exitCode } — drops in behind the same codeExecutionTool"""
     backend = Backend({"stdout": "mine\n", "stderr": "", "exit_code": 0})
@@ -139,7 +137,6 @@ async def test_anything_with_exec_is_a_backend() -> None:
     assert backend.requests == [("anything", "code")]
 
 
-@tool_is_coming
 async def test_a_backend_that_raises_is_an_error_with_its_message() -> None:
     """Errors always come back as a string the model can retry from — the run never crashes"""
     backend = Backend(RuntimeError("runs JavaScript/TypeScript only"))
@@ -147,7 +144,6 @@ async def test_a_backend_that_raises_is_an_error_with_its_message() -> None:
     assert (result.is_error, "runs JavaScript/TypeScript only" in result.content) == (True, True)
 
 
-@tool_is_coming
 async def test_cancelling_sets_the_signal() -> None:
     """The backend also receives a ToolContext carrying an abort signal, so a cancelled run kills the child process."""
     backend = Backend("wait")
@@ -160,7 +156,7 @@ async def test_cancelling_sets_the_signal() -> None:
     assert backend.cancelled
 
 
-@tool_is_coming
+@backends_are_coming
 @pytest.mark.parametrize(
     ("backend", "language", "code"),
     [

@@ -1,0 +1,187 @@
+"""A model behind an OpenAI-compatible service, which answers as a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import OptionError
+from .events import AgentEvent
+from .memory import Message
+from .model import ModelCall, ModelError, Tell, Turn
+
+_SECONDS = 600.0  # for one turn
+_MOST_BYTES = 16 * 2**20  # of one answer
+_LONGEST_LINE = 2**20
+_MOST_CALLS = 1000
+_THINKING = ("on", "off", None)
+
+
+class OpenAICompatibleModel:
+    """`base_url`, `api_key` and `model` default to LLM_BASE_URL, LLM_API_KEY and LLM_MODEL."""
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        model: str | None = None,
+        thinking: str | None = None,
+    ) -> None:
+        self._url = _checked_url(_given("base_url", base_url, "LLM_BASE_URL"))
+        self._key = _given("api_key", api_key, "LLM_API_KEY")
+        self.model = _given("model", model, "LLM_MODEL")
+        if thinking not in _THINKING:
+            raise OptionError(f"thinking is 'on' or 'off', not {thinking!r:.80}")
+        self._thinking = thinking
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatibleModel({self.model!r})"
+
+    async def turn(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], tell: Tell
+    ) -> Turn:
+        body: dict[str, Any] = {"model": self.model, "messages": list(messages), "stream": True}
+        if tools:
+            body["tools"] = list(tools)
+        if self._thinking is not None:
+            body["thinking"] = {"type": "enabled" if self._thinking == "on" else "disabled"}
+        answer = _Answer()
+        pieces: asyncio.Queue[bytes | None] = asyncio.Queue()
+        request = asyncio.create_task(self._post(body, pieces))
+        try:
+            while (piece := await pieces.get()) is not None:
+                for event in answer.feed(piece):
+                    await tell(event)
+            await request
+        finally:
+            request.cancel()
+        return answer.turn()
+
+    async def _post(self, body: Mapping[str, Any], pieces: asyncio.Queue[bytes | None]) -> None:
+        from tornado.httpclient import AsyncHTTPClient, HTTPError, HTTPRequest
+
+        received = 0
+        beginning = bytearray()  # of an answer that may be an error
+
+        def receive(piece: bytes) -> None:
+            nonlocal received
+            received += len(piece)
+            if received > _MOST_BYTES:
+                raise ModelError(f"the model's answer is larger than {_MOST_BYTES} bytes")
+            beginning.extend(piece[: 2000 - len(beginning)])
+            pieces.put_nowait(piece)
+
+        request = HTTPRequest(
+            f"{self._url}/chat/completions",
+            method="POST",
+            headers={"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"},
+            body=json.dumps(body),
+            streaming_callback=receive,
+            request_timeout=_SECONDS,
+            follow_redirects=False,  # which would take the key elsewhere
+        )
+        try:
+            await AsyncHTTPClient(force_instance=True).fetch(request)
+        except HTTPError as error:
+            said = bytes(beginning) or (error.response.body if error.response else b"")
+            raise ModelError(
+                f"the model's service answered {error.code}: {_said(said, error)}"
+            ) from None
+        except (OSError, ValueError) as error:
+            raise ModelError(f"the model's service cannot be reached: {error}") from None
+        finally:
+            pieces.put_nowait(None)
+
+
+class _Answer:
+    """Reads server-sent events, however they are cut, into text and calls."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._text: list[str] = []
+        self._calls: dict[int, dict[str, str]] = {}
+        self._ended = False
+
+    def feed(self, piece: bytes) -> list[AgentEvent]:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        if len(self._rest) > _LONGEST_LINE:
+            raise ModelError("the model's service sent a line without an end")
+        return [event for line in lines for event in self._read(line.strip())]
+
+    def turn(self) -> Turn:
+        if not self._ended:
+            raise ModelError("the model's answer was cut short")
+        calls = [
+            ModelCall(call["id"] or f"call_{index}", call["name"], call["arguments"])
+            for index, call in sorted(self._calls.items())
+        ]
+        return Turn("".join(self._text), calls)
+
+    def _read(self, line: bytes) -> list[AgentEvent]:
+        if not line.startswith(b"data:"):
+            return []
+        data = line.removeprefix(b"data:").strip()
+        if data == b"[DONE]":
+            self._ended = True
+            return []
+        try:
+            chunk = json.loads(data)
+            choices = chunk["choices"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise ModelError(f"the model's service sent {data[:200]!r}") from None
+        return [event for choice in choices for event in self._choice(choice)]
+
+    def _choice(self, choice: Any) -> list[AgentEvent]:
+        try:
+            self._ended = self._ended or choice.get("finish_reason") is not None
+            delta = choice.get("delta") or {}
+            for call in delta.get("tool_calls") or []:
+                self._add_call(call)
+            events = []
+            thought = delta.get("reasoning_content") or delta.get("reasoning")
+            if isinstance(thought, str) and thought:
+                events.append(AgentEvent("reasoning_delta", text=thought))
+            if isinstance(delta.get("content"), str) and delta["content"]:
+                self._text.append(delta["content"])
+                events.append(AgentEvent("text_delta", text=delta["content"]))
+            return events
+        except (AttributeError, TypeError, ValueError):
+            raise ModelError(f"the model's service sent a choice {choice!r:.200}") from None
+
+    def _add_call(self, part: Any) -> None:
+        """A call may come in many parts, told apart by their index."""
+        index = part.get("index", len(self._calls))
+        if type(index) is not int or not 0 <= index < _MOST_CALLS:
+            raise ValueError("not the index of a call")
+        call = self._calls.setdefault(index, {"id": "", "name": "", "arguments": ""})
+        function = part.get("function") or {}
+        call["id"] = str(part.get("id") or call["id"])
+        call["name"] += function.get("name") or ""
+        call["arguments"] += function.get("arguments") or ""
+
+
+def _said(body: bytes, error: Exception) -> str:
+    """The service's own words, cut; they are text, and nothing more."""
+    try:
+        message = json.loads(body)["error"]["message"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        message = body[:300].decode("utf-8", "replace") or str(error)
+    return str(message)[:300]
+
+
+def _given(name: str, value: str | None, variable: str) -> str:
+    found = value or os.environ.get(variable)
+    if not isinstance(found, str) or not found:
+        raise OptionError(f"{name} is missing: give it, or set {variable}")
+    return found
+
+
+def _checked_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise OptionError(f"base_url is an http or https address, not {url!r:.200}")
+    return url.rstrip("/")
