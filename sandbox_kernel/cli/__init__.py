@@ -5,8 +5,10 @@ Results go to stdout, everything else to stderr; `exits.py` has the exit codes.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from .. import __version__
 from ..errors import OptionError, SandboxError
@@ -33,14 +35,23 @@ def _doctor(words: list[str]) -> int:
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {"run": _run, "doctor": _doctor}
 
 
-def main(words: list[str] | None = None) -> int:
+def command() -> NoReturn:
+    """What a shell starts."""
+    code = main(sys.argv[1:])
+    if code == exits.INTERRUPTED:
+        os._exit(code)  # at once: a thread may be stuck, writing to a pipe that nobody reads
+    sys.exit(code)
+
+
+def main(words: list[str]) -> int:
     """Runs one command; never raises, and prints no traceback of Python."""
-    given = sys.argv[1:] if words is None else words
     try:
-        with terminal.plain():
-            return _dispatch(given)
+        terminal.prepare()
+        code = _dispatch(words)
+        terminal.finish()
     except KeyboardInterrupt:
         return exits.INTERRUPTED
+    return code
 
 
 def _dispatch(words: list[str]) -> int:
@@ -59,7 +70,7 @@ def _command(words: list[str]) -> int:
         terminal.note(HELP[""])
         return exits.USAGE
     name, *rest = words
-    if name in _COMMANDS and rest[:1] not in (["--help"], ["-h"]):
+    if name in _COMMANDS and not _asks_for_help(rest):
         return _COMMANDS[name](rest)
     if name in _COMMANDS or name in _HELP_WORDS:
         terminal.say(HELP[next((each for each in words if each in _COMMANDS), "")])
@@ -68,6 +79,12 @@ def _command(words: list[str]) -> int:
     else:
         raise OptionError(_unknown(name))
     return exits.SUCCESS
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    """Behind `--` the words are somebody else's."""
+    ours = words[: words.index("--")] if "--" in words else words
+    return "--help" in ours or ours[:1] == ["-h"]
 
 
 def _unknown(name: str) -> str:

@@ -24,7 +24,6 @@ from .arguments import Arguments, parse
 
 _SOURCE_BYTES = 16 * 2**20
 _BOUNDS = Bounds(files=1_000, bytes=16 * 2**20, entries=10_000, depth=8)  # of what can be imported
-_STOP_SECONDS = 5
 
 Runner = Callable[[Arguments], int]
 
@@ -56,8 +55,6 @@ def _runner(file: str) -> Runner:
 def _run_module(language: Language, arguments: Arguments) -> int:
     script = _Script(arguments, language)
     result = script.result()
-    if result is None:
-        return exits.INTERRUPTED
     if result.status != "success":
         terminal.note(script.explain(result))
         return exits.FAILED
@@ -108,8 +105,7 @@ class _Script:
         found.texts.pop(real.name, None)
         return {f"./{name}": text for name, text in found.texts.items()}
 
-    def result(self) -> CodeExecutionResult | None:
-        """None if Ctrl-C ended the run."""
+    def result(self) -> CodeExecutionResult:
         run = run_cell(
             self._source,
             lenient=False,
@@ -124,12 +120,7 @@ class _Script:
         deadline = self._arguments.deadline
         if deadline is not None:
             run.terminate_after(deadline.seconds, deadline.reason)
-        try:
-            return run.wait()
-        except KeyboardInterrupt:
-            run.terminate("interrupted")
-            run.wait(_STOP_SECONDS)
-            return None
+        return run.wait()
 
     def explain(self, result: CodeExecutionResult) -> str:
         """The error with its place, and why a file that is there may not have been found."""

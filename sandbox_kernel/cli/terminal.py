@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TextIO
 
 from ..clean import clean
@@ -26,17 +24,17 @@ def complain(text: str) -> None:
     note(f"sandbox-kernel: {clean(text)}")
 
 
-@contextmanager
-def plain() -> Iterator[None]:
-    """Characters that the terminal cannot show are escaped, and a broken pipe is quiet."""
+def prepare() -> None:
+    """Characters that the terminal cannot show will be escaped."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    try:
-        yield
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            _flush(stream)
+
+
+def finish() -> None:
+    """Writes out what Python would write at its end, so that a broken pipe is quiet there too."""
+    for stream in (sys.stdout, sys.stderr):
+        _flush(stream)
 
 
 def _write(stream: TextIO, text: str) -> None:

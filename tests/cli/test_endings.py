@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
+import sys
+import termios
 from pathlib import Path
+from typing import IO
 
 import psutil
 import pytest
@@ -44,6 +48,25 @@ def test_a_signal_ends_an_endless_loop_and_leaves_no_process(
         assert process.wait(30) == code
         assert "Traceback" not in process.stderr.read()
         assert until(lambda: all(gone(pid) for pid in others))
+
+
+def test_ctrl_c_ends_a_flood_that_nobody_reads(tmp_path: Path) -> None:
+    (tmp_path / "flood.ts").write_text("for (;;) console.log('x'.repeat(1000))")
+    with started("run", str(tmp_path / "flood.ts")) as process:
+        assert until(lambda: _descendants(process))
+        others = _descendants(process)
+        pipe = process.stderr
+        assert pipe is not None
+        assert until(lambda: _unread(pipe) > 60_000)  # of the 65,536 that it holds
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(30) == 130
+        assert "Traceback" not in pipe.read()
+        assert until(lambda: all(gone(pid) for pid in others))
+
+
+def _unread(pipe: IO[str]) -> int:
+    """How many bytes wait in it."""
+    return int.from_bytes(fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def test_a_reader_that_goes_away_is_not_an_error(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_kernel import __version__
+from sandbox_kernel import IsolationError, __version__
 from sandbox_kernel.cli import main
 from tests.cli.command import command
 
@@ -83,7 +83,9 @@ def test_no_words_give_help_and_exit_code_2(capsys: pytest.CaptureFixture[str]) 
     assert "sandbox-kernel run FILE" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("line", ["--help", "-h", "help", "help run", "run --help", "doctor -h"])
+@pytest.mark.parametrize(
+    "line", ["--help", "-h", "help", "help run", "run --help", "run a.ts --help", "doctor -h"]
+)
 def test_help_is_not_a_mistake(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line.split()) == 0
     printed = capsys.readouterr().out
@@ -94,3 +96,15 @@ def test_help_is_not_a_mistake(line: str, capsys: pytest.CaptureFixture[str]) ->
 def test_the_version_is_that_of_the_package() -> None:
     done = command("--version")
     assert (done.returncode, done.stdout) == (0, f"sandbox-kernel {__version__}\n")
+
+
+def test_a_machine_that_cannot_run_code_says_so_with_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise IsolationError("this machine cannot isolate workers")
+
+    monkeypatch.setattr("sandbox_kernel.cli.run.run_cell", refuse)
+    (tmp_path / "a.ts").write_text("1")
+    assert main(["run", str(tmp_path / "a.ts")]) == 1
+    assert capsys.readouterr().err == "sandbox-kernel: this machine cannot isolate workers\n"
