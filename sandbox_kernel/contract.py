@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any, Literal
 
 from .brief import brief
@@ -165,7 +166,7 @@ class CodeExecutionOptions:
             base = {name: getattr(options, name) for name in _CHECKS}
             options, named = {**base, **{_known(key): named[key] for key in named}}, {}
         given: dict[str, Any] = {}
-        for key, value in [*_items(options), *named.items()]:
+        for key, value in chain(_items(options), named.items()):
             name = _known(key)
             if name in given:
                 raise OptionError(
@@ -199,14 +200,14 @@ _TIME_LIMITS = frozenset(
 )
 
 
-def _items(options: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+def _items(options: Mapping[str, Any] | None) -> Iterable[tuple[str, Any]]:
     if options is None:
-        return []
+        return ()
     if not isinstance(options, Mapping):
         raise OptionError(
             f"options must be a mapping or CodeExecutionOptions, not {_kind(options)}"
         )
-    return list(options.items())
+    return options.items()
 
 
 def _known(key: object) -> str:
@@ -232,10 +233,22 @@ def _kind(value: object) -> str:
 def _expect_mapping(option: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise OptionError(f"{option} must be a mapping, not {_kind(value)}", option)
-    for key in value:
+    given = value if type(value) is dict else _copied(option, value)
+    for key in given:
         if not isinstance(key, str):
             raise OptionError(f"keys of {option} must be strings, not {key!r}", option)
-    return value
+    return given
+
+
+def _copied(option: str, value: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Iterating a mapping of somebody's own class need not end."""
+    size = len(value)
+    keys = list(islice(value, size + 1))
+    if len(keys) > size:
+        raise OptionError(
+            f"{option} has more keys than its len() says, which is {size:,}; pass a dict", option
+        )
+    return {key: value[key] for key in keys}
 
 
 def _expect_text(option: str, value: object) -> str:
@@ -263,8 +276,8 @@ def _check_execute(value: object) -> Execute:
 
 
 def _check_imports(value: object) -> Mapping[str, Mapping[str, Any]]:
-    imports = _expect_mapping("imports", value)
-    for specifier, exports in imports.items():
+    imports: dict[str, Mapping[str, Any]] = {}
+    for specifier, exports in _expect_mapping("imports", value).items():
         _check_specifier("imports", specifier)
         if not is_bare(specifier):
             raise OptionError(
@@ -272,7 +285,8 @@ def _check_imports(value: object) -> Mapping[str, Mapping[str, Any]]:
                 " put relative sources into modules",
                 "imports",
             )
-        for name in _expect_mapping(f"imports[{specifier!r}]", exports):
+        imports[specifier] = _expect_mapping(f"imports[{specifier!r}]", exports)
+        for name in imports[specifier]:
             if "\0" in name or not _is_unicode(name):
                 raise OptionError(
                     f"imports[{specifier!r}] key {name!r} cannot be the name of an export:"

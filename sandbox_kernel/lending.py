@@ -60,7 +60,8 @@ def _encode_lent(options: CodeExecutionOptions, bridges: Bridges) -> tuple[str, 
         text, attachments = encode(lent, "", bridges)
     except SerializationError as error:
         bridges.close()
-        raise SerializationError(error.reason, _named(error.path, options)) from None
+        path = _named(error.path, options)
+        raise SerializationError(error.reason, path) from error.__cause__
     return text, list(attachments)
 
 

@@ -27,7 +27,7 @@ DATA = {
     "spelling",
     "explain",
 }
-SEAM = DATA | {"contract", "wire", "bridges", "exports", "backend", "loops", "clock"}
+SEAM = DATA | {"contract", "plain", "wire", "bridges", "exports", "backend", "loops", "clock"}
 RUNS = SEAM | {"lending", "transcript", "execution", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
@@ -46,7 +46,8 @@ MAY_KNOW: dict[str, set[str]] = {
     "spelling": set(),
     "jsonable": {"budget", "values"},
     "contract": DATA,
-    "wire": DATA,
+    "plain": DATA,
+    "wire": DATA | {"plain"},
     "bridges": DATA | {"wire"},
     "exports": DATA | {"wire", "bridges"},
     "backend": DATA | {"contract", "wire", "bridges"},

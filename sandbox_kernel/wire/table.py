@@ -6,6 +6,9 @@ undefined, `["n", text]` a number JSON lacks, `["b", hex]` a bigint. A *node* is
     ["d", ms] Date           ["e", name, message, stack] Error        ["x", type, attachment] binary
     ["f", id, mode, name] function     ["p", id] promise     ["q", class, text, fields] description
 Nodes refer to each other by number, so depth costs no recursion and cycles need no special case.
+Only to the guest (`tabulate.py`):
+    ["j", value] what JSON represents    ["r", count, name, item…] rows of objects, given by columns
+    ["D", [ms…]] array of Dates          ["N", type, attachment] array of numbers, null for NaN
 """
 
 from __future__ import annotations

@@ -16,8 +16,10 @@ from .decode import (
     decode_lines,
     decode_lines_in_steps,
 )
-from .encode import Lender, encode, encode_error, error_identity
+from .encode import encode, encode_error
+from .failures import error_identity
 from .table import Borrower
+from .tabulate import Lender
 from .weight import weight, weight_of_lines
 
 __all__ = [

@@ -334,10 +334,8 @@ def test_3_5_records_made_by_pandas_cross(value: Value) -> None:
     ("given", "hint"),
     [
         (datetime(2020, 1, 1), "time zone"),
-        (np.zeros((2, 2)), "2 dimensions"),
-        (np.array(["a"], dtype=object), "format"),
         (object, "the class object"),
-        (range(3), "range"),
+        ((n for n in range(3)), r"list\(…\)"),
         (3 + 4j, "complex"),
     ],
 )

@@ -1,14 +1,25 @@
 // Decodes values that the host sent. The host is trusted, the guest's prototypes are not: so properties
-// are defined, never assigned.
+// are defined, and assigned only where no prototype has them.
 function decode(text, buffers) {
   return decodeFrom(text, 0, buffers);
 }
 
-// A guest could catch the error and go on; the worker is told, which ends the run.
+function decodeFrom(text, start, buffers) {
+  try {
+    return decodeForm(text, start, buffers);
+  } catch (error) {
+    throw noted(error);
+  }
+}
+
 // What the host threw is a table with one error.
 function decodeRejection(text, site) {
-  const node = parse(apply(stringSlice, text, [1]))[1];
-  return withCode(lateError(node[1], node[2], site), node[4]);
+  try {
+    const node = parse(apply(stringSlice, text, [1]))[1];
+    return withCode(lateError(node[1], node[2], site), node[4]);
+  } catch (error) {
+    throw noted(error);
+  }
 }
 
 function withCode(error, code) {
@@ -16,13 +27,10 @@ function withCode(error, code) {
   return error;
 }
 
-function decodeFrom(text, start, buffers) {
-  try {
-    return decodeForm(text, start, buffers);
-  } catch (error) {
-    if (isExhaustion(error)) native.exhausted();
-    throw error;
-  }
+// A guest could catch that there is no room for a value, and go on; the worker is told, which ends the run.
+function noted(error) {
+  if (isExhaustion(error)) native.exhausted();
+  return error;
 }
 
 // Decoding runs no guest code, so this is the engine's own error, or null if it had no room for one.
@@ -35,10 +43,14 @@ function decodeForm(text, start, buffers) {
   if (text[start] === 'P') return parse(body);
   const table = parse(body);
   const made = newList();
-  for (let i = 1; i < table.length; i++) made[i - 1] = decodeNode(table[i], buffers);
-  for (let i = 1; i < table.length; i++) fillNode(table[i], made[i - 1], made);
+  const clean = body.length > SMALL && indicesAreFree();
+  for (let i = 1; i < table.length; i++) made[i - 1] = decodeNode(table[i], buffers, clean);
+  // Backwards, because rows are made of columns, which come after them.
+  for (let i = table.length - 1; i > 0; i--) fillNode(table[i], made[i - 1], made, clean);
   return decodeItem(table[0], made);
 }
+
+const SMALL = 1000; // characters; asking about prototypes takes longer than defining a few properties
 
 function decodeItem(item, made) {
   if (typeof item !== 'object' || item === null) return item;
@@ -53,10 +65,17 @@ function decodeItem(item, made) {
   return made[tag];
 }
 
-function decodeNode(item, buffers) {
+function decodeNode(item, buffers, clean) {
   switch (item[0]) {
+    case 'j':
+      return item[1];
     case 'a':
+    case 'r':
       return [];
+    case 'D':
+      return dates(item[1], clean);
+    case 'N':
+      return numbers(new BinaryConstructors[item[1]](buffers[item[2]]), clean);
     case 'o':
       return {};
     case 'm':
@@ -76,13 +95,16 @@ function decodeNode(item, buffers) {
   }
 }
 
-function fillNode(item, target, made) {
+function fillNode(item, target, made, clean) {
   switch (item[0]) {
     case 'a':
-      for (let i = 1; i < item.length; i++) put(target, i - 1, decodeItem(item[i], made));
+      for (let i = 1; i < item.length; i++) putAt(target, i - 1, decodeItem(item[i], made), clean);
+      break;
+    case 'r':
+      fillRows(item, target, made, clean);
       break;
     case 'o':
-      for (let i = 1; i < item.length; i += 2) put(target, item[i], decodeItem(item[i + 1], made));
+      for (let i = 1; i < item.length; i += 2) putField(target, item[i], decodeItem(item[i + 1], made));
       break;
     case 'm':
       for (let i = 1; i < item.length; i += 2) {
@@ -93,4 +115,58 @@ function fillNode(item, target, made) {
       for (let i = 1; i < item.length; i++) apply(setAdd, target, [decodeItem(item[i], made)]);
       break;
   }
+}
+
+function fillRows(item, rows, made, clean) {
+  for (let i = 0; i < item[1]; i++) putAt(rows, i, {}, clean);
+  for (let at = 2; at < item.length; at += 2) {
+    const name = item[at];
+    const column = decodeItem(item[at + 1], made);
+    for (let i = 0; i < item[1]; i++) putField(rows[i], name, column[i]);
+  }
+}
+
+function dates(milliseconds, clean) {
+  const made = [];
+  for (let i = 0; i < milliseconds.length; i++) {
+    const time = milliseconds[i];
+    putAt(made, i, time === null ? null : new DateConstructor(time), clean);
+  }
+  return made;
+}
+
+function numbers(typed, clean) {
+  const made = [];
+  const length = apply(viewLength, typed, []);
+  for (let i = 0; i < length; i++) {
+    const number = typed[i];
+    putAt(made, i, number === number ? number : null, clean);
+  }
+  return made;
+}
+
+// Assigning is several times faster than defining, and the same where no prototype has that property.
+function putAt(array, index, value, clean) {
+  if (clean) array[index] = value;
+  else put(array, index, value);
+}
+
+function putField(object, name, value) {
+  if (name in ObjectPrototype) put(object, name, value);
+  else object[name] = value;
+}
+
+// Whether no prototype of arrays has a property for an index, which a guest may have put there. Such keys
+// come first.
+function indicesAreFree() {
+  return (
+    getPrototypeOf(ArrayPrototype) === ObjectPrototype &&
+    getPrototypeOf(ObjectPrototype) === null &&
+    !isIndex(ownKeys(ArrayPrototype)[0]) &&
+    !isIndex(ownKeys(ObjectPrototype)[0])
+  );
+}
+
+function isIndex(key) {
+  return typeof key === 'string' && key[0] >= '0' && key[0] <= '9';
 }

@@ -1,0 +1,74 @@
+"""Arrow's tables, batches, arrays and scalars, by the rules of frames. Never imports pyarrow."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from .forms import Moments, Numbers, Records, are_safe
+from .frames import distinct
+from .loaded import module, types_in
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECONDS = 1000
+
+
+def is_arrow_table(value: Any) -> bool:
+    return isinstance(value, types_in("pyarrow", "Table", "RecordBatch"))
+
+
+def is_arrow_array(value: Any) -> bool:
+    return isinstance(value, types_in("pyarrow", "Array", "ChunkedArray"))
+
+
+def table_contents(table: Any) -> Records:
+    names = distinct(list(table.schema.names))
+    columns = {name: array_contents(table.column(at)) for at, name in enumerate(names)}
+    return Records(table.num_rows, columns)
+
+
+def array_contents(array: Any) -> Any:
+    """The cells of a column, in a form that becomes a plain array; null where there is none."""
+    types = module("pyarrow").types
+    if types.is_timestamp(array.type):
+        return Moments(milliseconds(array))
+    if types.is_duration(array.type):
+        return milliseconds(array)
+    if types.is_floating(array.type) or is_safely_whole(array):
+        return Numbers(to_numpy(array).astype("float64", copy=False))
+    return array.to_pylist()
+
+
+def milliseconds(array: Any) -> list[float | None]:
+    """Of timestamps or durations. A timestamp without a time zone is UTC."""
+    pyarrow = module("pyarrow")
+    is_moment = pyarrow.types.is_timestamp(array.type)
+    unit = pyarrow.timestamp("us", array.type.tz) if is_moment else pyarrow.duration("us")
+    counts = array.cast(unit, safe=False).cast(pyarrow.int64()).to_pylist()
+    return [None if count is None else count / _MICROSECONDS for count in counts]
+
+
+def is_safely_whole(array: Any) -> bool:
+    """Whether it has only whole numbers, none missing, that are exact as JavaScript's numbers."""
+    if not module("pyarrow").types.is_integer(array.type) or array.null_count:
+        return False
+    found = to_numpy(array)
+    return not found.size or are_safe(int(found.min()), int(found.max()))
+
+
+def to_numpy(array: Any) -> Any:
+    if isinstance(array, types_in("pyarrow", "ChunkedArray")):
+        return array.to_numpy()
+    return array.to_numpy(zero_copy_only=False)
+
+
+def scalar_of(scalar: Any) -> Any:
+    pyarrow = module("pyarrow")
+    if not scalar.is_valid:
+        return None
+    if not (pyarrow.types.is_timestamp(scalar.type) or pyarrow.types.is_duration(scalar.type)):
+        return scalar.as_py()
+    [found] = milliseconds(pyarrow.array([scalar]))
+    if found is None or pyarrow.types.is_duration(scalar.type):
+        return found
+    return _EPOCH + timedelta(milliseconds=found)

@@ -1,0 +1,79 @@
+"""pandas' frames, series and indexes. What is missing there (NaN, NA, NaT, None) is null."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import SerializationError
+from .arrays import is_safe, milliseconds
+from .forms import Moments, Numbers, Records
+from .loaded import types_in
+
+
+def is_frame(value: Any) -> bool:
+    return isinstance(value, types_in("pandas", "DataFrame"))
+
+
+def is_series(value: Any) -> bool:
+    return isinstance(value, types_in("pandas", "Series", "Index"))
+
+
+def frame_contents(frame: Any) -> Records:
+    """Its rows; the index is not among the columns."""
+    names = column_names(frame.columns)
+    cells = (series_contents(frame.iloc[:, at]) for at in range(len(names)))
+    return Records(len(frame), dict(zip(names, cells, strict=True)))
+
+
+def series_contents(series: Any) -> Any:
+    """The cells of a Series or an Index, in a form that becomes a plain array."""
+    kind = series.dtype.kind
+    if kind in "Mm":
+        times = milliseconds(to_times(series))
+        return Moments(times) if kind == "M" else times
+    if isinstance(series.dtype, types_in("numpy", "dtype")) and kind in "iuf":
+        array = series.to_numpy()
+        if kind == "f" or is_safe(array):
+            return Numbers(array.astype("float64", copy=False))
+        return array.tolist()
+    return cells_or_none(series)
+
+
+def to_times(series: Any) -> Any:
+    """A numpy array of datetime64 or timedelta64; moments that have a time zone are in UTC."""
+    unit = "datetime64[us]" if series.dtype.kind == "M" else "timedelta64[us]"
+    return series.to_numpy(dtype=unit)
+
+
+def cells_or_none(series: Any) -> list[Any]:
+    cells: list[Any] = series.tolist()
+    if isinstance(series, types_in("pandas", "MultiIndex")):
+        return cells  # tuples, of which none is missing
+    missing = series.isna()
+    if not missing.any():
+        return cells
+    return [None if absent else cell for cell, absent in zip(cells, missing.tolist(), strict=True)]
+
+
+def column_names(labels: Iterable[Any]) -> list[str]:
+    """Names that an object can have. Raises SerializationError for labels of several levels."""
+    names: list[str] = []
+    for label in labels:
+        if isinstance(label, tuple):
+            raise SerializationError(
+                "its columns have labels of several levels; flatten them first, such as"
+                " df.columns = ['_'.join(map(str, label)) for label in df.columns]"
+            )
+        names.append(str(label))
+    return distinct(names)
+
+
+def distinct(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SerializationError(
+            f"two of its columns are called {twice!r}; rename one of them, or select the columns"
+            " that you need"
+        )
+    return names
