@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from ..values import MAX_SAFE_INTEGER
+from .failures import error_node
 from .frame import Buffer
 from .jsonlike import plain_containers
-from .failures import error_node
 from .tabulate import Lender, Tabulator
 
 
