@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What somebody would type into a search box.
 QUESTIONS = {
     "How do I set a timeout?": "set timeout terminate_after",
+    "How do I pass a DataFrame?": "pass DataFrame records",
     "How do I get a chart or an image out?": "chart image",
     "How do I call a bridge with keyword arguments, and what crosses?": "keyword arguments crosses",
     "How do I use an npm package, such as lodash?": "npm package lodash modules_from",
@@ -23,6 +24,7 @@ QUESTIONS = {
 
 # Lines of code in the example of a task: blank lines and what it prints do not count.
 TASKS = {
+    "Statistics on a DataFrame, and a chart": 12,
     "One folder of CSV files, read-only": 8,
     "One web API, with a budget": 12,
     "Two thousand snippets": 6,
