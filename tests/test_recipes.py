@@ -57,3 +57,13 @@ def test_a_common_task_takes_few_lines(task: str, most: int) -> None:
     (code,) = re.findall(r"^```python[^\n]*\n(.*?)^```$", section, flags=re.S | re.M)
     lines = [line for line in code.splitlines() if line.strip() and not line.startswith("#>")]
     assert 0 < len(lines) <= most
+
+
+def test_the_index_lists_every_page_and_every_question_of_the_recipes() -> None:
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert {name for name in pages if f"({name})" not in index} == set()
+    for section in sections(ROOT / "docs" / "recipes.md"):
+        title = section.partition("\n")[0].removeprefix("### ")
+        if title.endswith("?"):
+            assert f"[{title}" in index or f"[{title[:-1]}" in index, title
