@@ -31,8 +31,18 @@ def _doctor(words: list[str]) -> int:
     return doctor(words)
 
 
+def _jsrun(words: list[str]) -> int:
+    from .jsrun import jsrun
+
+    return jsrun(words)
+
+
 # Loaded when they are called, so that each command pays for itself only.
-_COMMANDS: dict[str, Callable[[list[str]], int]] = {"run": _run, "doctor": _doctor}
+_COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "run": _run,
+    "jsrun": _jsrun,
+    "doctor": _doctor,
+}
 
 
 def command() -> NoReturn:

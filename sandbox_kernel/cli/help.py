@@ -8,6 +8,7 @@ sandbox-kernel: run JavaScript and TypeScript that you do not trust.
 
   sandbox-kernel run FILE [ARGS]     run a .ts, .mts, .js or .mjs file in a sandbox
   sandbox-kernel run -               run TypeScript from stdin
+  sandbox-kernel jsrun               run a snippet from a JSON request on stdin
   sandbox-kernel doctor [--json]     versions, limits, and a self-test that tries to break out
   sandbox-kernel --version
 
@@ -44,6 +45,17 @@ everything is an argument. Relative imports are read from the folder of FILE and
 never outside of it. Links, hidden files and node_modules are left out.
 
   sandbox-kernel run total.ts --global rows=@rows.csv -- 2026 --draft
+""",
+    "jsrun": """\
+sandbox-kernel jsrun: run a bare script, for programs that want a small, deterministic computation.
+
+stdin is one JSON object: {"source": "emit(read_input())", "input": "hello", "limits": {}}. The limits
+are wall_ms (1000) and output_kb (64). The script has the language and two functions, read_input() and
+emit(text): no console, no imports, no clock, no chance, and nothing runs after its last statement.
+
+stdout is {"output": "..."}. A failure is one line on stderr, {"code": "...", "message": "..."}, with
+the code EVAL_ERROR, TIMEOUT or OUTPUT_LIMIT and the exit code 1. With OUTPUT_LIMIT stdout has what
+fits. A request that cannot be read has the code BAD_REQUEST and the exit code 2.
 """,
     "doctor": """\
 sandbox-kernel doctor [--json]: versions, limits, how far workers are isolated on this machine, and

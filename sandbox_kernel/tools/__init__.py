@@ -8,6 +8,7 @@ from .code_execution import (
     code_execution_tool,
     format_code_execution_result,
 )
+from .jsrun import JsrunError, jsrun
 from .plan import plan_execution_tool
 from .results import ToolContext, ToolResult
 from .tool import ArgumentsError, Tool, runs_code
@@ -18,6 +19,7 @@ __all__ = [
     "ArgumentsError",
     "CodeExecutionBackend",
     "CodeExecutionRequest",
+    "JsrunError",
     "RecursionRefusedError",
     "Tool",
     "ToolContext",
@@ -27,6 +29,7 @@ __all__ = [
     "answer_openai",
     "code_execution_tool",
     "format_code_execution_result",
+    "jsrun",
     "plan_execution_tool",
     "run_tool_calls",
     "runs_code",

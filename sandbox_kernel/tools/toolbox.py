@@ -82,9 +82,9 @@ class Toolbox:
         """TypeScript: a function each, in `declare module` if a name is given."""
         shown = [_declaration(tool) for tool in self if not tool.runs_code]
         if module is None:
-            return "".join(f"{each.note}declare {each.line}\n" for each in shown)
-        inner = "".join(f"{each.note}export {each.line}\n" for each in shown)
-        return f"declare module {json.dumps(module)} {{\n{textwrap.indent(inner, '  ')}}}\n"
+            return "\n".join(f"{each.note}declare {each.line}" for each in shown)
+        inner = "\n".join(f"{each.note}export {each.line}" for each in shown)
+        return f"declare module {json.dumps(module)} {{\n{textwrap.indent(inner, '  ')}\n}}"
 
     # -- calling
 

@@ -7,7 +7,8 @@ from os.path import dirname, join
 from .quickjs import Compiler, Context, Value
 
 BOOTSTRAP = (
-    "harden", "stacks", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "entry",
+    "harden", "stacks", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "script",
+    "entry",
 )  # fmt: skip
 
 
@@ -38,4 +39,5 @@ class Entry:
         self.attachments = js.field(functions, "attachments")
         self.waits = js.field(functions, "waits")
         self.make_error = js.field(functions, "makeError")
+        self.for_script = js.field(functions, "forScript")
         self.builtins = js.field(functions, "builtins")

@@ -8,6 +8,7 @@ from ..wire.order import Order
 from .entry import Entry
 from .quickjs import Compiler, Context, Value
 
+_SCRIPT_NAMES = ("emit", "read_input")
 _USUAL_BUILTINS: tuple[tuple[str, ...], ...] = (("console",), ("report", "console"))
 
 
@@ -45,6 +46,11 @@ class Lending:
         if values:
             self._bind(*self._bindings((*order.globals, *order.builtins), values))
         return args
+
+    def install_for_script(self, given: Value) -> None:
+        """All that a bare script has beside the language."""
+        made = self._js.call(self._entry.for_script, given)
+        self._bind(*self._bindings(_SCRIPT_NAMES, self._elements(made, len(_SCRIPT_NAMES))))
 
     def _elements(self, array: Value, count: int) -> list[Value]:
         return [self._js.element(array, index) for index in range(count)]

@@ -69,6 +69,16 @@ class Linker:
             raise self._failure or self._describer.failure(thrown.value, "link_error") from None
         return value, module
 
+    def run_script(self, source: str, filename: str) -> None:
+        """A classic script: it neither imports nor exports, and nothing runs after its last line."""
+        prepared = self.prepare(source, filename)
+        text = prepared.text.encode("utf-8", "surrogatepass")
+        try:
+            bytecode = self._compiler.compile(text, filename, module=False)
+        except CompileError as error:
+            raise self._uncompiled(error) from None
+        self._js.run(self._js.read(bytecode))
+
     def start(self, module_value: Value) -> Value:
         """Links names and starts evaluation; returns the promise of its end."""
         try:

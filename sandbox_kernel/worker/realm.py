@@ -84,6 +84,8 @@ class Realm:
 
     def _evaluate(self, order: Order, frame: Frame) -> Value:
         js, linker = self._js, self._linker
+        if order.is_script:
+            return self._evaluate_script(order)
         lent = self._port.string(order.values.encode()) if order.values else UNDEFINED
         args = self._lending.install(order, lent, self._port.buffers(frame))
         linker.begin(order)
@@ -102,6 +104,14 @@ class Realm:
         if order.wants_last_expression:
             return UNDEFINED
         raise Failure("link_error", "LinkError", f"the module has no export '{order.fn}'")
+
+    def _evaluate_script(self, order: Order) -> Value:
+        self._lending.install_for_script(
+            self._port.string(order.values.encode("utf-8", "surrogatepass"))
+        )
+        self._linker.begin(order)
+        self._linker.run_script(order.source, order.filename)
+        return UNDEFINED
 
     def _await(self, promise: Value) -> Value:
         """The promise's value; serves the host until it is settled."""

@@ -14,5 +14,6 @@ return {
   attachments: () => attachments,
   waits: () => waiting !== 0,
   makeError: lateError,
+  forScript,
   builtins: (name) => (name === 'console' ? makeConsole() : report),
 };

@@ -3,7 +3,7 @@
 // never look a method up on a prototype: no for-of, no spread of arrays, no array methods, no template
 // literals (the engine compiles them to calls of String.prototype.concat), and no property writes to
 // objects that inherit from something the guest can reach.
-const { apply, ownKeys, getPrototypeOf, setPrototypeOf, defineProperty } = Reflect;
+const { apply, construct, ownKeys, getPrototypeOf, setPrototypeOf, defineProperty } = Reflect;
 const { getOwnPropertyDescriptor, keys: enumerableKeys, freeze, create } = Object;
 const { isArray } = Array;
 const { stringify, parse } = JSON;

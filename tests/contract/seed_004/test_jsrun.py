@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits, part
-
-pytestmark = awaits("jsrun")
+from tests.contract.coming import part
 
 
 def command(request: Any) -> subprocess.CompletedProcess[str]:

@@ -105,7 +105,7 @@ def test_declarations_are_typescript() -> None:
         "/** Adds two numbers. */\n"
         "declare function add(args: { a: number; b: number }): Promise<number>;\n"
         "/** Says it later. */\n"
-        "declare function later(args: { text: string }): Promise<string>;\n"
+        "declare function later(args: { text: string }): Promise<string>;"
     )
     assert 'declare module "tools" {\n  /** Adds two numbers. */\n  export function add(' in (
         box.declarations("tools")
