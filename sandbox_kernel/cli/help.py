@@ -49,13 +49,17 @@ never outside of it. Links, hidden files and node_modules are left out.
     "jsrun": """\
 sandbox-kernel jsrun: run a bare script, for programs that want a small, deterministic computation.
 
-stdin is one JSON object: {"source": "emit(read_input())", "input": "hello", "limits": {}}. The limits
-are wall_ms (1000) and output_kb (64). The script has the language and two functions, read_input() and
-emit(text): no console, no imports, no clock, no chance, and nothing runs after its last statement.
+stdin is one JSON object:
 
-stdout is {"output": "..."}. A failure is one line on stderr, {"code": "...", "message": "..."}, with
-the code EVAL_ERROR, TIMEOUT or OUTPUT_LIMIT and the exit code 1. With OUTPUT_LIMIT stdout has what
-fits. A request that cannot be read has the code BAD_REQUEST and the exit code 2.
+  {"source": "emit(read_input())", "input": "hello", "limits": {}}
+
+The limits are wall_ms (1000) and output_kb (64). The script has the language and two functions,
+read_input() and emit(text): no console, no imports, no clock, no chance, and nothing runs after
+its last statement.
+
+stdout is {"output": "..."}. A failure is one line on stderr, {"code": "...", "message": "..."},
+with the code EVAL_ERROR, TIMEOUT or OUTPUT_LIMIT and the exit code 1. With OUTPUT_LIMIT stdout has
+what fits. A request that cannot be read has the code BAD_REQUEST and the exit code 2.
 """,
     "doctor": """\
 sandbox-kernel doctor [--json]: versions, limits, how far workers are isolated on this machine, and
