@@ -262,7 +262,7 @@ class Conversation:
             self._lent.bridges.close()
             self._complaints.close()
             self._on_end(self)
-            self._listener.settled(outcome)
+            self._listener.settled(ending.placed(outcome, self._hearing.place))
         finally:
             if finished_here:
                 self._release_line()

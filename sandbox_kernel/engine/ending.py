@@ -10,6 +10,7 @@ from ..contract import CodeExecutionError, Status
 from ..sizes import spell_size
 from ..wire import messages
 from ..wire.control import Record
+from .incoming import Place
 
 # Signals that an engine dies of when memory that it needs is refused.
 _ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)
@@ -19,6 +20,16 @@ _NEAR_LIMIT = 0.8
 def terminated(reason: str | None) -> Outcome:
     message = reason or "terminated by the caller"
     return Outcome("terminated", error=CodeExecutionError("Terminated", message))
+
+
+def placed(outcome: Outcome, place: Place | None) -> Outcome:
+    """A run that was ended from outside says where it was computing, if it is known."""
+    error = outcome.error
+    if place is None or error is None or error.line is not None:
+        return outcome
+    if outcome.status not in ("terminated", "memory"):
+        return outcome
+    return replace(outcome, error=replace(error, **place._asdict()))
 
 
 def crashed(message: str) -> Outcome:

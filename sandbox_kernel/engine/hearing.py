@@ -25,11 +25,12 @@ from ..wire.values import (
 from .calls import Calls
 from .complaints import Complaints
 from .guests import Guests
-from .incoming import log_of
+from .incoming import Place, log_of, place_of
 from .settings import Settings
 from .sinks import Sinks
 
 _LARGE_DATA = 4 * LARGE  # bytes of attachments from which on a message is decoded in steps
+_PLACE_COST = 1_000  # so that nobody sends them without end; they come 20 times a second
 
 
 class OverBudget(Exception):
@@ -67,12 +68,17 @@ class Hearing:
         self._sinks = sinks
         self._complaints = complaints
         self._ordered_sets = ordered_sets
+        self.place: Place | None = None  # where the guest was computing when it last said so
         self._output = 0  # host memory that the worker's messages occupy for good, about
 
     def hear(self, frame: Frame, run: Run) -> Iterator[None] | None:
         """A long message is decoded in steps, which are returned."""
         if frame.kind == messages.SAID:
             return self._said(frame)
+        if frame.kind == messages.AT:
+            self._charge(_PLACE_COST)
+            self.place = place_of(frame)
+            return None
         if len(frame.text) > LARGE or size_of(frame) > _LARGE_DATA:
             return self._value_in_steps(frame, run)
         self._hear_value(frame, run)

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contract import LOG_LEVELS, STATUSES, CodeExecutionError, CodeExecutionLog, Status
 from ..errors import ProtocolError
+from ..explain.scene import Facts, Scene
 from ..values import LAST_MOMENT
-from ..wire.frame import Buffer
+from ..wire.frame import Buffer, Frame
 
 _DEEPEST_GROUP = 100  # of console.group within each other
 _LONGEST_FAILURE = 1 << 20  # bytes
 _MOST_NAME, _MOST_TEXT = 5000, 1 << 17  # characters
+_MOST_EXPORTS = 50
+_LONGEST_PLACE = 4096  # bytes
+
+
+class Place(NamedTuple):
+    """A position in the guest's source."""
+
+    filename: str
+    line: int
+    column: int
 
 
 def log_of(entry: Any) -> CodeExecutionLog:
@@ -40,12 +51,33 @@ def failure_of(text: Buffer) -> tuple[Status, CodeExecutionError, bool]:
             _text(fields["filename"], _MOST_NAME),
             _typed(fields["line"], int),
             _typed(fields["column"], int),
+            Scene(facts=_facts_of(fields)),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as problem:
         raise ProtocolError(f"a failure cannot be read: {str(problem)[:200]}") from None
     if status not in STATUSES or status in ("success", "terminated"):
         raise ProtocolError(f"a failure has the status {str(status)[:20]!r}")
     return status, error, fields.get("engine") is True
+
+
+def place_of(frame: Frame) -> Place | None:
+    """Where the guest was computing; None if it is waiting."""
+    if len(frame.text) > _LONGEST_PLACE:
+        raise ProtocolError(f"a file name has {len(frame.text)} bytes")
+    if not frame.a:
+        return None
+    try:
+        name = bytes(frame.text).decode("utf-8", "surrogatepass")
+    except ValueError:
+        raise ProtocolError("a file name is not UTF-8") from None
+    return Place(name, frame.a, frame.b)
+
+
+def _facts_of(fields: Any) -> Facts:
+    exports = _typed(fields.get("exports"), list)
+    if exports is not None:
+        exports = tuple(_text(name, _MOST_NAME) or "" for name in exports[:_MOST_EXPORTS])
+    return Facts(_text(fields.get("promise"), _MOST_NAME), exports)
 
 
 def _text(value: Any, most: int) -> str | None:

@@ -15,6 +15,7 @@
                                            SAID          reports and logs, a line each
                                            CALLS         [[call, bridge, arguments], ...]
                                            RELEASED      [bridge, ...] that the guest cannot reach
+                                           AT            a = line, b = column: file; 0 when it waits
                                            FINISHED      the result
                                            FAILED        status, error and positions, as JSON
 
@@ -26,13 +27,13 @@ worker waits for one synchronous call at a time.
 
 from __future__ import annotations
 
-VERSION = 4
+VERSION = 5
 
 RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE, LIMIT = 1, 2, 3, 4, 5, 6, 7, 8
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
-FINISHED, FAILED, SAID, CALLS, RELEASED = 24, 25, 26, 27, 28
+FINISHED, FAILED, SAID, CALLS, RELEASED, AT = 24, 25, 26, 27, 28, 29
 
 MAX_CALLS = 256  # in one CALLS message; bridge.js gathers no more
 

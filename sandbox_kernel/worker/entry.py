@@ -37,6 +37,7 @@ class Entry:
         self.encode_failure = js.field(functions, "encodeFailure")
         self.encode_thrown = js.field(functions, "encodeThrown")
         self.attachments = js.field(functions, "attachments")
+        self.export_names = js.field(functions, "exportNames")
         self.waits = js.field(functions, "waits")
         self.make_error = js.field(functions, "makeError")
         self.for_script = js.field(functions, "forScript")

@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from .entry import Entry
+from .findings import Findings
 from .heap import Heap
 from .positions import Position, Sources
-from .quickjs import UNDEFINED, Context, GuestThrew, Value
+from .quickjs import OBJECT, Context, GuestThrew, Value
 
 # In the units of JavaScript's strings. With escapes each is at most 6 bytes of JSON, so that a
 # failure takes less than 1 MiB.
@@ -69,11 +70,14 @@ def out_of_memory(status: str = "memory") -> Failure:
 class Describer:
     """Turns what the guest throws into failures with positions in its source."""
 
-    def __init__(self, js: Context, entry: Entry, heap: Heap, sources: Sources) -> None:
+    def __init__(
+        self, js: Context, entry: Entry, heap: Heap, sources: Sources, findings: Findings
+    ) -> None:
         self._js = js
         self._entry = entry
         self._heap = heap
         self._sources = sources
+        self._findings = findings
         self._refused: dict[int, tuple[Value, Failure]] = {}
 
     def remember(self, error: Value, failure: Failure) -> None:
@@ -83,19 +87,27 @@ class Describer:
 
     def failure(self, thrown: Value, status: str = "error") -> Failure:
         js = self._js
+        is_error = thrown.tag == OBJECT and js.kind(thrown) == "Error"
+        frames = None if is_error else js.last_frames()
         with self._heap.without_limit():  # describing an out-of-memory error takes memory
             try:
                 described = js.bytes_of(js.call(self._entry.encode_failure, thrown))
             except GuestThrew:
                 return out_of_memory(status)
         name, message, stack, engine = json.loads(described)
+        promise = None
+        if is_error and name == "TypeError" and stack:
+            message, promise = self._findings.reworded(message, stack)
         stack, place = self._sources.translate(stack) if stack else ("", None)
+        if frames is not None:
+            place = self._findings.thrown_at(frames, message)
         failure = Failure(status, name, message, stack=stack or None, place=place, engine=engine)
+        failure.fields["promise"] = promise
         return self._completed(failure, thrown)
 
     def _completed(self, failure: Failure, thrown: Value) -> Failure:
         """With the specifier and the place of an import that was refused."""
-        if thrown.tag == UNDEFINED.tag or thrown.bits not in self._refused:
+        if thrown.tag != OBJECT or thrown.bits not in self._refused:
             return failure
         known = self._refused[thrown.bits][1].fields
         if known["name"] == failure.fields["name"]:

@@ -46,6 +46,10 @@ class Heap:
         """What the host sent had no room. Its remains may be gone before anybody measures."""
         self.was_over = True
 
+    def room(self) -> int:
+        """How much it may still grow."""
+        return self._limit - self._size() if self._size is not None else 0
+
     def kilobytes(self) -> int:
         return self._size() // 1024 if self._size is not None else 0
 

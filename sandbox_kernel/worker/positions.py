@@ -58,6 +58,46 @@ class Sources:
             first = first or place
         return "\n".join(frames), first
 
+    # -- positions in compiled text, for those who look at it
+
+    def filenames(self) -> list[str]:
+        return list(self._texts)
+
+    def text(self, filename: str) -> str | None:
+        return self._texts[filename][0] if filename in self._texts else None
+
+    def first_place(self, stack: str) -> Position | None:
+        """Where the first frame of a stack is in compiled text; None if that is not the guest's.
+
+        The column counts bytes, as the engine does.
+        """
+        found = _FRAME.match(stack.partition("\n")[0][:2000])
+        if found is None or found["file"] not in self._texts:
+            return None
+        return Position(found["file"], int(found["line"]), int(found["column"]))
+
+    def translated(self, place: Position) -> Position | None:
+        return self.at(*place)
+
+    def offset(self, place: Position) -> int | None:
+        """The same as a number of bytes."""
+        text = self._texts[place.filename][0]
+        start = 0
+        for _ in range(place.line - 1):
+            found = _LINE_BREAK.search(text, start)
+            if found is None:
+                return None
+            start = found.end()
+        return len(text[:start].encode("utf-8", "surrogatepass")) + place.column - 1
+
+    def position(self, filename: str, offset: int) -> Position:
+        """The position in the source of a number of bytes."""
+        text, source_column = self._texts[filename]
+        before = text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "surrogatepass")
+        breaks = list(_LINE_BREAK.finditer(before))
+        line, start = len(breaks) + 1, breaks[-1].end() if breaks else 0
+        return Position(filename, line, source_column(line, len(before) - start + 1))
+
     def find_import(self, specifier: str, filename: str | None = None) -> Position | None:
         """Where a module imports a specifier; the engine gives no position for link errors."""
         for name in self._texts if filename is None else (filename,):

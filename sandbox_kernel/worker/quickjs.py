@@ -19,7 +19,8 @@ from .quickjs_abi import ffi as _ffi
 
 ffi: Any = _ffi
 SUPPORTED_VERSION = "0.17."
-_TAG_OBJECT, _TAG_UNDEFINED, _TAG_EXCEPTION, _TAG_FLOAT64 = -1, 3, 6, 8
+OBJECT = -1  # the tag of an object
+_TAG_UNDEFINED, _TAG_EXCEPTION, _TAG_FLOAT64 = 3, 6, 8
 _EVAL_MODULE, _EVAL_COMPILE_ONLY = 1, 32
 _BYTECODE, _STRIP_DEBUG = 1, 32
 _CONFIGURABLE_WRITABLE = 1 | 2
@@ -135,7 +136,7 @@ class Compiler:
         error = C.JS_GetException(self._context)
         name, message, stack = (
             _text(self._context, C.JS_GetPropertyStr(self._context, error, field))
-            if error.tag == _TAG_OBJECT
+            if error.tag == OBJECT
             else ""
             for field in (b"name", b"message", b"stack")
         )

@@ -14,6 +14,7 @@ from ..wire.frame import Frame
 from ..wire.order import Order
 from .channel import Channel
 from .failure import Describer, Failure, out_of_memory
+from .findings import Findings
 from .heap import HEADROOM, Heap
 from .lending import Lending
 from .linking import Linker
@@ -21,6 +22,7 @@ from .port import Port
 from .positions import Sources
 from .quickjs import REJECTED, UNDEFINED, Compiler, Context, GuestThrew, Value
 from .rejections import Rejections
+from .whereabouts import Whereabouts
 
 
 class Realm:
@@ -35,12 +37,16 @@ class Realm:
         self._port = Port(js, compiler, channel, self._rejections, self._heap)
         self._entry = entry = self._port.entry
         sources = Sources()
-        self._describer = Describer(js, entry, self._heap, sources)
+        self._findings = Findings(sources, self._heap)
+        self._whereabouts = Whereabouts(js, channel, self._findings)
+        self._describer = Describer(js, entry, self._heap, sources, self._findings)
         self._lending = Lending(js, compiler, entry)
         self._linker = Linker(js, compiler, entry, sources, self._describer, self._lending)
         self._default = js.string(b"default")
+        self._is_evaluated = False
         js.on_interrupt(self._on_interrupt)
         js.on_rejection(self._rejections.note)
+        js.last_frames()  # those of errors made here are nobody's
         self._heap.count_from_here()
         reseed = js.reseeder()
         if reseed is None:
@@ -52,6 +58,7 @@ class Realm:
     def _on_interrupt(self) -> bool:
         """Called regularly while bytecode runs; True stops the run, whose heap is over its limit."""
         self._port.flush_if_late()
+        self._whereabouts.tell_if_late()
         return self._heap.is_over()
 
     def run(self, frame: Frame) -> None:
@@ -89,11 +96,13 @@ class Realm:
         lent = self._port.string(order.values.encode()) if order.values else UNDEFINED
         args = self._lending.install(order, lent, self._port.buffers(frame))
         linker.begin(order)
+        self._findings.begin(order)
         prepared = linker.prepare(
             order.source, order.filename, last_expression=order.wants_last_expression
         )
         value, module = linker.link(prepared, order.filename)
         self._await(linker.start(value))
+        self._is_evaluated = True
         name = self._default
         if order.fn != "default":
             name = js.string(order.fn.encode("utf-8", "surrogatepass"))
@@ -103,7 +112,15 @@ class Realm:
             return self._await(promise)
         if order.wants_last_expression:
             return UNDEFINED
-        raise Failure("link_error", "LinkError", f"the module has no export '{order.fn}'")
+        raise self._no_export(order.fn, js.namespace(module))
+
+    def _no_export(self, name: str, namespace: Value) -> Failure:
+        js = self._js
+        failure = Failure("link_error", "LinkError", f"the module has no export '{name}'")
+        failure.fields["exports"] = json.loads(
+            js.bytes_of(js.call(self._entry.export_names, namespace))
+        )
+        return failure
 
     def _evaluate_script(self, order: Order) -> Value:
         self._lending.install_for_script(
@@ -140,12 +157,14 @@ class Realm:
 
     def _prepare_to_wait(self) -> None:
         """Sends output; raises if no message of the host could settle anything."""
+        self._whereabouts.leave()
         self._send_output()
         if not self._js.integer(self._js.call(self._entry.waits)):
             raise Failure(
                 "error",
                 "DeadlockError",
                 "the module awaits a promise that nothing can settle any more",
+                place=None if self._is_evaluated else self._findings.waits_at(),
             )
 
     def _send_output(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -82,3 +83,124 @@ def test_an_empty_specifier_says_that_it_is_empty() -> None:
     for source in ("import ''", "import '\\0x'"):
         error = failure(source)
         assert "it is empty, or begins with a NUL character" in error.message
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("\n  throw 'text'", 2),
+        ("function f() {\n  throw { a: 1 }\n}\nf()", 2),
+        ("\nthrow null", 2),
+        ("const e = 'made here'\n\nthrow e", 3),
+        ("async function f() {\n  throw 5\n}\nawait f()", 2),
+        ("const p = new Promise((_, reject) => reject('x'))\nawait p", 2),
+        ("[1].map(() => {\n  throw 'x'\n})", 2),
+        ("try { throw new Error('a') } catch {}\nthrow 'x'", 2),
+        ("new Error('not thrown')\nthrow 'x'", 2),
+        ("export default () => {\n  throw 'x'\n}", 2),
+    ],
+)
+def test_a_thrown_value_that_is_not_an_error_is_placed(source: str, line: int) -> None:
+    error = failure(source)
+    assert (error.name, error.line) == ("Error", line)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "new Error('stale');\nconst f = (x) => { if (x) throw 'a'; throw x };\nf(null)",
+        "new Error('stale');\nPromise.reject('x')",
+    ],
+)
+def test_a_place_that_is_not_certain_is_not_given(source: str) -> None:
+    error = failure(source)
+    assert error.line in (None, 2, 3)  # never a line that cannot have thrown it
+    assert error.line != 1
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("const x = 1\nawait new Promise(() => {})", 2),
+        ("async function f() { await new Promise(() => {}) }\n\nawait f()", 3),
+        ("await null;\ntry { await bad() } catch {}\nawait new Promise(() => {})", 3),
+    ],
+)
+def test_a_deadlock_is_placed_at_the_await(source: str, line: int) -> None:
+    error = failure(source)
+    assert (error.name, error.filename, error.line) == ("DeadlockError", "a.ts", line)
+
+
+def test_a_deadlock_with_several_suspects_names_none() -> None:
+    error = failure("const f = () => null\nawait f()\nawait new Promise(() => {})")
+    assert (error.name, error.line) == ("DeadlockError", None)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("const x = 1\nfunction spin() {\n  for (;;) x + 1\n}\nspin()", 3),
+        ("Math.max(1)\n\nfor (;;);", 3),
+        ("const f = () => {\n  while (true)\n    Math.max(1)\n}\nf()", 3),
+        ("[1].forEach(() => {\n  do { } while (true)\n})", 2),
+        ("\n/(a+)+$/.test('a'.repeat(60) + 'b')", 2),
+        ("import './lib.ts'", 2),
+    ],
+)
+def test_a_terminated_loop_says_its_line(source: str, line: int) -> None:
+    modules = {"./lib.ts": "export {}\nfor (;;) ;"}
+    error = None
+    for seconds in (0.3, 1, 4, 8):  # a busy machine may not have told the line yet
+        run = evaluate(source, filename="a.ts", modules=modules)
+        error = run.terminate_after(seconds).wait(30).error
+        if error is not None and error.line is not None:
+            break
+    assert error is not None
+    assert (error.name, error.line) == ("Terminated", line)
+    assert error.filename in ("a.ts", "./lib.ts")
+    assert f"  {line} | " in error.render()
+
+
+def test_a_loop_that_is_not_certain_is_not_named() -> None:
+    source = "Math.max(1)\nfor (let i = 0; i < 5; i++);\nfor (;;);"
+    error = evaluate(source).terminate_after(0.4).wait(30).error
+    assert error is not None
+    assert error.line is None
+
+
+def test_a_run_that_is_terminated_while_it_waits_does_not_name_an_old_line() -> None:
+    async def forever() -> None:
+        await asyncio.sleep(60)
+
+    source = (
+        "const end = Date.now() + 300\nwhile (Date.now() < end) 1\nreport('on')\nawait forever()"
+    )
+    lent = {"forever": forever}
+    run = evaluate(source, globals=lent, report=lambda _: run.terminate_after(0.5))
+    result = run.wait(30)
+    assert result.error is not None
+    assert (result.status, result.error.line) == ("terminated", None)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("const o = { a: 1 };\no.b()", "o.b is not a function"),
+        ("const nope = 1; nope()", "nope is not a function"),
+        ("const o = { a: {} }; o.a.b(1, 2)", "o.a.b is not a function"),
+        ("const o = {}; o['x']()", "o['x'] is not a function"),
+        ("[1].map(3)", "not a function"),
+        ("new Promise(3)", "not a function"),
+        ("throw new TypeError('not a function')", "not a function"),
+        ("throw TypeError('not a function')", "not a function"),
+        ("const f = (g) => g(); f()", "g is not a function"),
+        ("(1, 2)()", "not a function"),
+        ("const o = {}; o.b(String)", "o.b is not a function"),
+        ("const o = {}; const x = 1; o.b(x, x + 1)", "o.b is not a function"),
+        ("const o = { a() { return 1 } }; o.b(o.a())", "not a function"),
+        ("Math.nope(Math.max(1))", "not a function"),
+        ("let r = 5; r.map((n) => n).filter(String)", "r.map is not a function"),
+    ],
+)
+def test_what_is_not_a_function_is_named(source: str, message: str) -> None:
+    assert failure(source).message == message

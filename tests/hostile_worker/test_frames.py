@@ -12,6 +12,7 @@ import pytest
 from sandbox_kernel import one_way, run_code
 from sandbox_kernel.wire import messages
 from sandbox_kernel.wire.messages import (
+    AT,
     CALL,
     CALLS,
     FAILED,
@@ -130,6 +131,11 @@ LYING = {
     "a_failure_whose_line_is_true": failure(line=True),
     "a_failure_whose_message_is_a_list": failure(message=[]),
     "a_failure_nested_a_million_deep": frame(FAILED, "[" * 1_000_000),
+    "a_failure_whose_exports_are_text": failure(exports="abc"),
+    "a_failure_whose_exports_are_numbers": failure(exports=[1]),
+    "a_failure_whose_promise_is_a_list": failure(promise=[]),
+    "a_place_that_is_not_utf8": frame(AT, b"\xff", 1, 1),
+    "a_place_with_a_long_name": frame(AT, "a" * 5_000, 1, 1),
     "a_result_that_cannot_be_read": frame(FINISHED, "P"),
     "ready_twice": ready(),
 }
@@ -242,3 +248,19 @@ def test_one_run_cannot_speak_for_another() -> None:
     forged.set()
     result = good.wait(30)
     assert (result.status, result.result, result.reports) == ("success", "real", [1, 2])
+
+
+def test_places_without_end_are_over_budget() -> None:
+    flood = frame(AT, "a.ts", 1, 1) * 100_000
+    result = face(ready(), flood, finished())
+    assert (result.status, result.error and result.error.line) == ("terminated", 1)
+    assert result.error is not None
+    assert "of output" in result.error.message
+
+
+def test_a_place_far_outside_the_source_is_shown_without_a_line() -> None:
+    result = face(ready(), frame(AT, "a.ts", 0xFFFFFFFF, 0xFFFFFFFF), b"", finished())
+    assert result.status == "success"
+    error = face(ready(), failure(line=10**18, column=10**18)).error
+    assert error is not None
+    assert "hint" not in error.render()

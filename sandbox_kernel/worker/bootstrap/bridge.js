@@ -12,6 +12,7 @@ let lastCall = 0;
 let lendPromises = true;
 let lastPromise = 0;
 const SITES = 32;
+const NAMES_AT_MOST = 31;
 let sites = 0; // how many calls were noted where they were made
 
 // The host is told, some at a time, which of its functions the guest can no longer reach.
@@ -191,6 +192,16 @@ function execute(namespace, name, args, call) {
     );
   }
   return promiseOf(selected);
+}
+
+// The first of them, for a hint.
+function exportNames(namespace) {
+  const keys = ownKeys(namespace);
+  let text = '';
+  for (let i = 0; i < keys.length && i < NAMES_AT_MOST; i++) {
+    if (typeof keys[i] === 'string') text += (text === '' ? '' : ',') + spell(cut(keys[i], NAME_AT_MOST));
+  }
+  return '[' + text + ']';
 }
 
 function encodeResult(value, lenient) {

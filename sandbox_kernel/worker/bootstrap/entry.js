@@ -12,6 +12,7 @@ return {
   encodeFailure,
   encodeThrown,
   attachments: () => attachments,
+  exportNames,
   waits: () => waiting !== 0,
   makeError: lateError,
   forScript,

@@ -77,6 +77,14 @@ HINTED = [
     ("import { laod } from 'db'", "did you mean 'load'? 'db' exports load, read_text, VERSION"),
     ("import { x } from 'dbs'", "did you mean 'db'?"),
     ("import _ from 'lodash'", "what can be imported: 'db', './lib.ts'"),
+    ("await import('./lib')", "write './lib.ts'"),
+    # a forgotten await
+    ("const all = fetchRows('x');\nall.map((row) => row)", "fetchRows('x') gives a promise; write await"),
+    ("fetchRows().map((row) => row)", "write await fetchRows()"),
+    ("import { load } from 'db';\nconst all = load();\nfor (const row of all) row;", "write await load()"),
+    ("import * as db from 'db';\nconst all = db.load();\nall.filter(Boolean)", "write await db.load()"),
+    ("async function get() { return [1]; }\nconst all = get();\nall.join()", "write await get()"),
+    ("const get = async () => [1];\nget().join()", "write await get()"),
     # names
     ("load('x')", "import { load } from 'db'"),
     ("db.load('x')", "import * as db from 'db'"),
@@ -179,6 +187,10 @@ UNHINTED = [
     "throw Object.assign(new Error('eval is not supported'), { name: 'TypeErro' })",
     "const { a } = null",
     "'x'.repeat(-1)",
+    "const rowsLater = fetchRows();\nrows.nope()",
+    "const get = async () => [1];\nconst now = await get();\nnow.nope()",
+    "function get() { return [1]; }\nconst all = get();\nall.nope()",
+    "const all = fetchRows;\nall.map(1)",
 ]  # fmt: skip
 
 
@@ -202,6 +214,9 @@ def test_there_are_as_many_rows_without_a_hint() -> None:
     ("source", "execute", "hint"),
     [
         ("console.log(42)", {}, "write export default VALUE, or use evaluate"),
+        ("export function main() {}", {"fn": "man"}, "did you mean 'main'? the module exports main"),
+        ("export const a = 1, b = 2", {"fn": "zzz"}, "the module exports a, b"),
+        ("function main() {}", {"fn": "main"}, "write export before the function"),
     ],
 )  # fmt: skip
 def test_a_missing_export_says_what_to_export(
