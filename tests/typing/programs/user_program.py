@@ -18,6 +18,7 @@ from sandbox_kernel import (
     RunFailed,
     SandboxError,
     evaluate,
+    modules_from,
     one_way,
     run_code,
     undefined,
@@ -54,6 +55,12 @@ def with_keywords() -> CodeExecution:
         filename="shop.ts",
         report=print,
     )
+
+
+def with_a_package() -> CodeExecution:
+    modules = modules_from("node_modules/lodash-es")
+    assert_type(modules, dict[str, str])
+    return evaluate("import { sum } from './lodash-es'; sum([1])", modules=modules)
 
 
 def with_a_mapping(settings: Mapping[str, Any], engine: Engine) -> CodeExecution:
