@@ -35,6 +35,7 @@ class Outcome:
     result: Any = undefined
     error: CodeExecutionError | None = None
     memory_used_bytes: int | None = None
+    bridge_errors: tuple[BaseException, ...] = ()
 
 
 class Listener(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain, islice
 from typing import Any, Literal
 
@@ -94,9 +94,16 @@ class CodeExecutionResult:
     duration_ms: float = 0.0
     queued_ms: float = 0.0  # of those, how long it waited before it executed
     memory_used_bytes: int | None = None
+    bridge_errors: tuple[BaseException, ...] = field(default=(), repr=False, compare=False)
+    """The exceptions that lent functions raised, caught by the script or not; the first 100."""
 
     def __repr__(self) -> str:
         return brief(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles all but the exceptions of bridges, which stay where they were raised."""
+        names = [each.name for each in fields(self) if each.name != "bridge_errors"]
+        return _result_of, ({name: getattr(self, name) for name in names},)
 
     def unwrap(self) -> Any:
         """The value of a run that succeeded; raises `RunFailed` for any other."""
@@ -118,6 +125,10 @@ class CodeExecutionResult:
         if self.memory_used_bytes is not None:
             shape["memoryUsedBytes"] = self.memory_used_bytes
         return shape
+
+
+def _result_of(fields: dict[str, Any]) -> CodeExecutionResult:
+    return CodeExecutionResult(**fields)
 
 
 class RunFailed(SandboxError):

@@ -163,6 +163,7 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
                 duration_ms=(now - self.asked_at) * 1000,
                 queued_ms=(started - self.asked_at) * 1000,
                 memory_used_bytes=outcome.memory_used_bytes,
+                bridge_errors=outcome.bridge_errors,
             )
         )
 

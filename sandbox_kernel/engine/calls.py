@@ -23,6 +23,7 @@ from .complaints import Complaints
 # as the guest is that quick.
 _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
+_MOST_ERRORS = 100
 _ONE_OF_CALLS = [int, int, list]
 
 
@@ -70,6 +71,7 @@ class Calls:
         self._stopped = self._closed = False
         self.blocked = False
         self.linger_until = 0.0
+        self.errors: list[BaseException] = []  # the first that bridges raised
 
     @property
     def in_flight(self) -> int:
@@ -147,6 +149,7 @@ class Calls:
                 return
             frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
         except Exception as error:  # not only SerializationError: it ran methods of the value
+            self._note(error)
             self._throw(call, error)
             return
         self._guest.post(frame, now=now)
@@ -154,11 +157,18 @@ class Calls:
 
     def _raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
         """Told to the guest if it waits; KeyboardInterrupt and SystemExit are raised again on the loop."""
+        self._note(error)
         if wanted:
             self._throw(call, error)
         else:
             self._complaints.tell("a one-way bridge raised", error)
         pass_on(self._loop, error)
+
+    def _note(self, error: BaseException) -> None:
+        """For the author of the bridge, and without our own frame."""
+        if len(self.errors) < _MOST_ERRORS:
+            trace = error.__traceback__
+            self.errors.append(error.with_traceback(trace.tb_next if trace else None))
 
     def _throw(self, call: int, error: BaseException) -> None:
         text = encode_error(error).encode()

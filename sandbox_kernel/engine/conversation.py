@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -262,10 +263,15 @@ class Conversation:
             self._lent.bridges.close()
             self._complaints.close()
             self._on_end(self)
-            self._listener.settled(ending.placed(outcome, self._hearing.place))
+            self._listener.settled(self._completed(outcome))
         finally:
             if finished_here:
                 self._release_line()
+
+    def _completed(self, outcome: Outcome) -> Outcome:
+        placed = ending.placed(outcome, self._hearing.place)
+        errors = self._calls.errors
+        return replace(placed, bridge_errors=tuple(errors)) if errors else placed
 
     def _release_all(self) -> None:
         """Whatever waits for the worker does so no longer."""

@@ -93,3 +93,23 @@ def test_an_unhandled_rejection_is_logged(kernel: Client) -> None:
     done = kernel.run("Promise.reject(new Error('nobody cares')); 1")
     assert done.text == "1"
     assert "nobody cares" in done.stderr
+
+
+def test_the_python_traceback_of_a_bridge_is_shown_to_its_author(kernel: Client) -> None:
+    kernel.run("%%bridge maths\ndef ratio(row):\n    top = row['a']\n    return top / 0")
+    done = kernel.run("import { ratio } from 'maths'\nratio({ a: 1 })")
+    assert done.content["ename"] == "ZeroDivisionError"
+    assert pointed_at(done) == "ratio({ a: 1 })"
+    _, _, python = done.traceback.partition("in the bridge:\n")
+    lines = [line.strip() for line in python.split("\n")]
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1] == 'File "<bridge maths>", line 4, in ratio'
+    assert lines[2] == "return top / 0"
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_a_failure_of_a_bridge_that_the_cell_caught_is_not_shown(kernel: Client) -> None:
+    kernel.run("%%bridge maths\ndef ratio(row):\n    return row['a'] / 0")
+    use = "import { ratio } from 'maths'\ntry { ratio({ a: 1 }) } catch {}\n"
+    assert kernel.run(f"{use}1").text == "1"
+    assert "in the bridge" not in kernel.run(f"{use}nope()").traceback

@@ -19,6 +19,14 @@ def test_what_a_bridge_raises_is_thrown_and_can_be_caught(notebook: Client) -> N
     assert notebook.run(cell).check().text == "[ 'FileNotFoundError', 'no a' ]"
     outcome = notebook.run("%%runcode --global read\nread('a')")
     assert outcome.content["ename"] == "FileNotFoundError"
+    _, _, python = outcome.traceback.partition("in the bridge:\n")
+    assert [line.strip() for line in python.split("\n")] == [
+        "Traceback (most recent call last):",
+        'File "<cell>", line 1, in read',
+        "def read(path): raise FileNotFoundError('no ' + path)",
+        *(line for line in map(str.strip, python.split("\n")) if set(line) == {"^"}),
+        "FileNotFoundError: no a",
+    ]
     assert "ipykernel" not in outcome.traceback
 
 

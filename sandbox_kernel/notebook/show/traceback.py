@@ -9,6 +9,7 @@ from ...contract import CodeExecutionError, CodeExecutionResult
 from ...errors import OptionError
 from ...explain.render import cut, render, title_of
 from ...explain.scene import Facts, Scene
+from .bridge_traceback import bridge_traceback
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ def traceback_of(result: CodeExecutionResult, scene: Scene) -> Traceback:
     scene = replace(
         scene, status=result.status, facts=error.scene.facts if error.scene is not None else Facts()
     )
-    return Traceback(*title_of(error, scene), render(error, scene))
+    lines = [*render(error, scene), *bridge_traceback(result)]
+    return Traceback(*title_of(error, scene), lines)
 
 
 def refusal_of(error: Exception) -> Traceback:
