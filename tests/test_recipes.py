@@ -19,6 +19,7 @@ QUESTIONS = {
     "What happens on cancel, or when the client is gone?": "cancel client",
     "How many run at once, and what happens to the ninth?": "at once queue wait",
     "Does it work in Docker, Kubernetes, VS Code, Colab?": "Docker Kubernetes VS Code Colab",
+    "Where is the Python traceback of my bridge?": "Python traceback bridge",
     "How do I keep a value for the next cell?": "keep value next cell --keep",
 }
 
