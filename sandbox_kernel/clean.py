@@ -41,10 +41,12 @@ _HARMFUL = re.compile(f"[{_CONTROLS}{_FORMATS}{_UNSEEN}]|{_OUTSIDE_OF_EMOJI}")
 _HARMFUL_OR_BREAKING = re.compile(f"[{_CONTROLS}{_FORMATS}{_UNSEEN}\t\n]|{_OUTSIDE_OF_EMOJI}")
 # The same and perhaps more, but ten times as fast to find out that there is nothing.
 _SUSPECT = re.compile(f"[{_CONTROLS}{_FORMATS}{_UNSEEN}{_JOINER}\ufe0e\ufe0f]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")  # what of that is ASCII
 _SUSPECT_OR_BREAKING = re.compile(f"{_SUSPECT.pattern[:-1]}\t\n]")
 
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r"}
 _PIECE = 16_000  # characters that are cleaned at a time
+_SEAM = 8  # characters more that a piece may have
 _MOST_ESCAPED = 200_000  # characters, at most, of pieces in which there is something to escape
 
 
@@ -52,7 +54,13 @@ def clean(text: str) -> str:
     """Harmless, line structure kept; a carriage return before a newline is just a newline."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    return _HARMFUL.sub(_escape, text) if _SUSPECT.search(text) else text
+    return _HARMFUL.sub(_escape, text) if _is_suspect(text) else text
+
+
+def _is_suspect(text: str) -> bool:
+    if text.isascii():
+        return not text.isprintable() and _CONTROL.search(text) is not None
+    return _SUSPECT.search(text) is not None
 
 
 def clean_line(text: str) -> str:
@@ -77,9 +85,10 @@ def clean_start(text: str, most: int) -> tuple[str, int]:
         return _split(clean(text), most)
     parts, at, room, escaping = [], 0, most, _MOST_ESCAPED
     while at < len(text) and room > 0 and escaping > 0:
-        end = _seam(text, at + _piece_size(text[at : at + _PIECE], room))
+        suspect = _is_suspect(text[at : at + _PIECE + _SEAM])
+        end = _seam(text, at + _piece_size(room, suspect))
         piece = text[at:end]
-        part = clean(piece)
+        part = clean(piece) if suspect else piece
         parts.append(part)
         room -= len(part)
         escaping -= len(part) if part is not piece else 0
@@ -88,9 +97,9 @@ def clean_start(text: str, most: int) -> tuple[str, int]:
     return shown, cut + len(text) - at
 
 
-def _piece_size(text: str, room: int) -> int:
+def _piece_size(room: int, suspect: bool) -> int:
     """All that fits, or less of a text with escapes, most of which would be made to be cut."""
-    return min(_PIECE, room, max(64, room // 10) if _SUSPECT.search(text) else room)
+    return min(_PIECE, room, max(64, room // 10) if suspect else room)
 
 
 def _split(text: str, most: int) -> tuple[str, int]:
@@ -99,7 +108,7 @@ def _split(text: str, most: int) -> tuple[str, int]:
 
 def _seam(text: str, at: int) -> int:
     """A place near `at` that does not tear a line break or an emoji apart."""
-    for end in range(at, min(at + 8, len(text))):
+    for end in range(at, min(at + _SEAM, len(text))):
         if text[end] not in "\n\u200d\ufe0e\ufe0f\u20e3" and text[end - 1] != _JOINER:
             return end
     return min(at, len(text))
@@ -112,7 +121,7 @@ def trimmed(text: str) -> str:
 
 def is_clean(text: str) -> bool:
     """Whether `clean` would leave it as it is."""
-    return _SUSPECT.search(text) is None or _HARMFUL.search(text) is None
+    return not _is_suspect(text) or _HARMFUL.search(text) is None
 
 
 def _escape(match: re.Match[str]) -> str:

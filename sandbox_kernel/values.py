@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any, Final, final
 
-from .brief import Holder, Parts, brief_digits, brief_name, brief_text
+from .brief import Holder, Parts, brief, brief_digits, brief_name, brief_text
 
 MAX_SAFE_INTEGER = 2**53 - 1  # beyond it JavaScript's numbers are not exact
 LAST_MOMENT = 8_640_000_000_000_000  # of JavaScript's time, in milliseconds from the epoch
@@ -84,6 +84,11 @@ def _same_value_zero(value: object) -> object:
     return ("object", id(value))
 
 
+def _missing(key: Any) -> KeyError:
+    """Its text is the key's `repr`, which need not end if the key is a guest's structure."""
+    return KeyError(key if isinstance(key, str | int | float | None) else brief(key))
+
+
 class JSMap(Holder, MutableMapping[Any, Any]):
     """A JavaScript Map: any key, insertion order, keys compared as JavaScript does."""
 
@@ -98,7 +103,7 @@ class JSMap(Holder, MutableMapping[Any, Any]):
         try:
             return self._entries[_same_value_zero(key)][1]
         except KeyError:
-            raise KeyError(key) from None
+            raise _missing(key) from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._entries[_same_value_zero(key)] = (key, value)
@@ -107,7 +112,7 @@ class JSMap(Holder, MutableMapping[Any, Any]):
         try:
             del self._entries[_same_value_zero(key)]
         except KeyError:
-            raise KeyError(key) from None
+            raise _missing(key) from None
 
     def __iter__(self) -> Iterator[Any]:
         return (key for key, _ in self._entries.values())
@@ -141,6 +146,11 @@ class JSSet(Holder, MutableSet[Any]):
     def update(self, members: Iterable[Any]) -> None:
         for member in members:
             self.add(member)
+
+    def remove(self, value: Any) -> None:
+        if value not in self:
+            raise _missing(value)
+        self.discard(value)
 
     def discard(self, value: Any) -> None:
         self._members.pop(_same_value_zero(value), None)

@@ -25,6 +25,9 @@ _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
 _MOST_ERRORS = 100
 _ONE_OF_CALLS = [int, int, list]
+_AT_ONCE = 500  # calls that are cancelled in one turn of the loop
+
+Call = tuple[asyncio.Task[Any], Awaitable[Any], int]
 
 
 class Guest(Protocol):
@@ -64,7 +67,7 @@ class Calls:
         self._guest: Guest = guest
         self._complaints = complaints
         # By the order they began in: the task, what it awaits, what that weighs.
-        self._tasks: dict[int, tuple[asyncio.Task[Any], Awaitable[Any], int]] = {}
+        self._tasks: dict[int, Call] = {}
         self.begun = 0  # how many of those there were
         self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
@@ -85,6 +88,8 @@ class Calls:
             if type(call) is not list or list(map(type, call)) != _ONE_OF_CALLS:
                 raise ProtocolError("one of CALLS is not two numbers and a list of arguments")
             number, bridge, args = call
+            if self._bridges.function(bridge)[1] == messages.SYNC:
+                raise ProtocolError("one of CALLS is synchronous")
             self.make(number, bridge, args, weight // len(calls))
 
     def make(self, call: int, bridge: int, args: Any, weight: int) -> None:
@@ -192,10 +197,17 @@ class Calls:
             self._loop.call_soon(self._cancel)
 
     def _cancel(self) -> None:
-        for task, _, _ in self._tasks.values():
+        self._cancel_some(list(self._tasks.values()))
+
+    def _cancel_some(self, calls: list[Call]) -> None:
+        """Some in each turn of the loop: there may be very many, and each ends in a turn."""
+        for task, _, _ in calls[-_AT_ONCE:]:
             task.cancel()
-        for _, awaitable, _ in self._tasks.values():
+        for _, awaitable, _ in calls[-_AT_ONCE:]:
             _close_if_never_begun(awaitable)
+        del calls[-_AT_ONCE:]
+        if calls:
+            self._loop.call_soon(self._cancel_some, calls)
 
 
 def spawn(

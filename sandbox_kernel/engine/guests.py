@@ -11,6 +11,7 @@ from ..errors import ProtocolError, RunEndedError
 from ..values import GuestError, GuestFunction
 from ..wire import messages
 
+_AT_ONCE = 500  # promises that are failed in one turn of the loop
 Send = Callable[[int, int, Sequence[Any]], None]  # number of the call, of the function, arguments
 
 
@@ -70,10 +71,19 @@ class Guests:
         self._send = None
         if self._loop.is_closed():
             return
-        for future in (*self._calls.values(), *self._promises.values()):
+        self._fail([*self._calls.values(), *self._promises.values()])
+        self._calls.clear()
+        self._promises.clear()
+
+    def _fail(self, waiting: list[asyncio.Future[Any]]) -> None:
+        """Some in each turn of the loop: there may be very many."""
+        for future in waiting[-_AT_ONCE:]:
             if not future.done():
                 future.set_exception(RunEndedError("the run ended before the guest answered"))
                 future.add_done_callback(_retrieve)
+        del waiting[-_AT_ONCE:]
+        if waiting:
+            self._loop.call_soon(self._fail, waiting)
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:

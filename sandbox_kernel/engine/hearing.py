@@ -191,8 +191,10 @@ class Hearing:
 
     def _released(self, _frame: Frame, numbers: Any, size: int) -> None:
         self._output -= size
-        if type(numbers) is not list or not set(map(type, numbers)) <= {int}:
-            raise ProtocolError("RELEASED is not a list of numbers")
+        if type(numbers) is not list or len(numbers) > messages.MAX_RELEASED:
+            raise ProtocolError(f"RELEASED is not a list of at most {messages.MAX_RELEASED}")
+        if not set(map(type, numbers)) <= {int}:
+            raise ProtocolError("RELEASED has something other than numbers")
         for number in numbers:
             self._lent.bridges.release(number)
 

@@ -13,6 +13,7 @@ from ..wire.frame import Buffer, Frame
 
 _DEEPEST_GROUP = 100  # of console.group within each other
 _LONGEST_FAILURE = 1 << 20  # bytes
+_LAST_POSITION = 1 << 31
 _MOST_NAME, _MOST_TEXT = 5000, 1 << 17  # characters
 _MOST_EXPORTS = 50
 _LONGEST_PLACE = 4096  # bytes
@@ -49,8 +50,8 @@ def failure_of(text: Buffer) -> tuple[Status, CodeExecutionError, bool]:
             _text(fields["stack"], _MOST_TEXT),
             _text(fields["specifier"], _MOST_NAME),
             _text(fields["filename"], _MOST_NAME),
-            _typed(fields["line"], int),
-            _typed(fields["column"], int),
+            _position(fields["line"]),
+            _position(fields["column"]),
             Scene(facts=_facts_of(fields)),
         )
     except (ValueError, TypeError, KeyError, RecursionError) as problem:
@@ -84,6 +85,12 @@ def _text(value: Any, most: int) -> str | None:
     """A worker cuts these itself; one that was taken over may not."""
     text: str | None = _typed(value, str)
     return text if text is None else text[:most]
+
+
+def _position(value: Any) -> int | None:
+    """A line or column, if there can be such a one."""
+    number: int | None = _typed(value, int)
+    return number if number is not None and 0 < number <= _LAST_POSITION else None
 
 
 def _typed(value: Any, kind: type) -> Any:

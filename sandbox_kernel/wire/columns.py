@@ -25,15 +25,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..values import MAX_SAFE_INTEGER, BigInt, JSMap, JSSet, undefined
+from ..values import MAX_SAFE_INTEGER, JSMap, JSSet, undefined
 from .frame import Buffer
 from .scalars import (
     EPOCH,
     MILLISECOND,
+    bigint_of,
     check_keys,
     date_of,
     fit_for_sets,
     index_below,
+    number_of,
     take_attachment,
 )
 from .slices import BATCH, Steps, in_batches
@@ -44,16 +46,18 @@ class Cost(NamedTuple):
 
     undefined: int = 1
     float: int = 1
-    date: int = 4
+    bigint: int = 6
+    date: int = 8
     object: int = 8
-    array: int = 5
-    set: int = 8
-    member: int = 4
-    map: int = 8
-    entry: int = 5
+    array: int = 8
+    set: int = 12
+    member: int = 5
+    map: int = 16
+    entry: int = 8
 
 
 COST = Cost()  # bootstrap/columns.js has the same
+_BIGINT_WORK = 100  # digits of a bigint that take as long to read as the rest of it
 _NUMBER = re.compile("[0-9]{1,10}")
 LINES = ("R", "L")  # the first letter of a line: report or log
 
@@ -86,7 +90,7 @@ class _Reader:
         self._columns = [None] * len(table)
         for at in reversed(range(len(table))):
             tag, *rest = table[at]
-            values = yield from _READERS[tag](self, *rest)
+            values = yield from _reader(tag)(self, *rest)
             table[at] = _READ
             self._columns[at] = values
         (value,) = self._take(0)
@@ -118,7 +122,7 @@ class _Reader:
         yield
 
     def _numbers(self, texts: list[str]) -> Steps:
-        return _converted(texts, lambda some: map(float, some))
+        return _converted(texts, lambda some: map(number_of, some))
 
     def _floats(self, index: int) -> Steps:
         data = take_attachment(self._attachments, index)
@@ -128,7 +132,16 @@ class _Reader:
         return _converted(floats, _exact_numbers)
 
     def _bigints(self, texts: list[str]) -> Steps:
-        return _converted(texts, lambda some: [BigInt(text, 16) for text in some])
+        self._make(len(texts), COST.bigint)
+        made: list[Any] = []
+        work = 0
+        for text in texts:
+            made.append(bigint_of(text))
+            work += _BIGINT_WORK + len(text)
+            if work > _BIGINT_WORK * BATCH:
+                work = 0
+                yield
+        return made
 
     def _dates(self, times: list[Any]) -> Steps:
         self._make(len(times), COST.date)
@@ -223,6 +236,12 @@ _READERS: dict[str, Callable[..., Steps]] = {
     "+": _Reader._mixture,
     "r": _Reader._shared,
 }
+
+
+def _reader(tag: Any) -> Callable[..., Steps]:
+    if type(tag) is not str or tag not in _READERS:
+        raise ValueError("a column has an unknown kind")
+    return _READERS[tag]
 
 
 def _converted(items: Sequence[Any], convert: Callable[[Sequence[Any]], Iterable[Any]]) -> Steps:

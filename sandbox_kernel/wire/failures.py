@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..brief import brief
 from ..values import GuestError
 
 _LONGEST_CODE = 200  # characters
@@ -18,7 +19,8 @@ def error_identity(error: BaseException) -> tuple[str, str]:
     if isinstance(error, GuestError):
         return error.name, error.message
     if isinstance(error, KeyError) and len(error.args) == 1:
-        return "KeyError", str(error.args[0])
+        key = error.args[0]
+        return "KeyError", key if isinstance(key, str) else brief(key)
     if isinstance(error, OSError) and error.strerror:
         return type(error).__name__, error.strerror
     try:

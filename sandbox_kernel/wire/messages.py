@@ -36,6 +36,7 @@ GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
 FINISHED, FAILED, SAID, CALLS, RELEASED, AT = 24, 25, 26, 27, 28, 29
 
 MAX_CALLS = 256  # in one CALLS message; bridge.js gathers no more
+MAX_RELEASED = 64  # in one RELEASED message; bridge.js again
 
 # How a bridge is called: SYNC waits for the value, ASYNC gets a promise, ONE_WAY gets undefined.
 SYNC, ASYNC, ONE_WAY = 0, 1, 2

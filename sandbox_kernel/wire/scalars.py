@@ -15,6 +15,8 @@ _NUMBERS = frozenset((int, float, BigInt))
 _BY_VALUE = frozenset((str, bool, type(None), Undefined)) | _NUMBERS
 # Python hashes a small int to itself, so a guest can choose many numbers that collide in a set.
 _FEW_NUMBERS = 1000
+_MOST_DIGITS = (1 << 18) + 1  # and a sign
+_LONGEST_NUMBER = 32
 
 
 def date_of(milliseconds: Any) -> Any:
@@ -36,10 +38,26 @@ def check_keys(keys: Iterable[Any]) -> None:
             raise ValueError("a key is not a safe integer of JavaScript")
 
 
+def bigint_of(text: str) -> BigInt:
+    """Of hexadecimal digits, of which QuickJS's bigints have only so many."""
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("a bigint is longer than any of the engine's")
+    return BigInt(text, 16)
+
+
+def number_of(text: str) -> float:
+    """Of one that JSON lacks: infinite, not a number, or whole and large."""
+    if len(text) > _LONGEST_NUMBER:
+        raise ValueError("a number is longer than any of JavaScript's")
+    return float(text)
+
+
 def index_below(value: Any, end: int) -> int:
     """Checks that a value is an index from 0 to `end - 1`."""
-    if type(value) is not int or not 0 <= value < end:
-        raise ValueError(f"{value!r} is not an index below {end}")
+    if type(value) is not int:
+        raise ValueError(f"an index is of type {type(value).__name__}")
+    if not 0 <= value < end:
+        raise ValueError(f"an index is not below {end}")
     return value
 
 

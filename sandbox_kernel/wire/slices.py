@@ -18,6 +18,7 @@ from .weight import is_wide, weight_of_text
 BATCH = 4000  # values that are made between two pauses
 WINDOW = 1 << 16  # bytes; even of the densest text read in a few milliseconds
 _GLANCE = 1 << 12  # bytes; a value that does not end within them is entered
+_LEAST = 1 << 8  # bytes that are looked at where longer looks were in vain
 _FEW = 8  # values that are read one by one before a window full of them is tried
 _DEEPEST = 1000  # containers that are entered, within each other
 
@@ -41,13 +42,13 @@ def parse(data: bytes | bytearray, charge: Charge, start: int = 0) -> Steps:
     return value
 
 
-def in_batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def in_batches(items: Sequence[Any], size: int = BATCH) -> Iterator[Sequence[Any]]:
     """The items, as many at a time as may be handled between two pauses."""
-    if len(items) <= BATCH:
+    if len(items) <= size:
         yield items
         return
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def finish(steps: Steps) -> Any:
@@ -66,6 +67,9 @@ class _Reader:
         self._data = data
         self._charge = charge
         self.at = start
+        # Bytes that are looked at together. A look in vain halves them and one that pays grows them,
+        # so that a text made for looks in vain takes no longer than its size allows.
+        self._reach = _GLANCE
 
     def value(self) -> Steps:
         if len(self._data) - self.at <= WINDOW:
@@ -95,6 +99,7 @@ class _Reader:
                 inside.append(child)
                 if len(inside) > _DEEPEST:
                     raise ValueError("containers nested too deep")
+                yield
                 continue
             inside.pop()
             while inside and self._leave(b"]" if isinstance(inside[-1], list) else b"}"):
@@ -106,6 +111,7 @@ class _Reader:
     def _enter(self, first: bytes) -> list[Any] | dict[str, Any]:
         if first not in (b"[", b"{"):
             raise ValueError(f"no value at {self.at}")
+        self._charge(weight_of_text(first))
         self.at += 1
         return [] if first == b"[" else {}
 
@@ -179,7 +185,7 @@ class _Reader:
         """Values one by one, up to the first that does not end soon."""
         text = self._text(max(_GLANCE, 16 * most))
         found: list[Any] = []
-        at = 0
+        at, in_vain = 0, False
         try:
             while len(found) < most:
                 value, end = value_at(text, at)
@@ -190,10 +196,15 @@ class _Reader:
                 if text[end] != ",":
                     break
         except (ValueError, IndexError):
-            pass  # the next one goes on beyond the text, or is broken, which will be found out
+            in_vain = True  # the next one goes on, or is broken, which will be found out
+        self._learn(at, in_vain)
         if found:
             self._pass_over(text[: at - 1])
         return found
+
+    def _learn(self, read: int, in_vain: bool) -> None:
+        reach = max(_LEAST, self._reach // 2) if in_vain else self._reach
+        self._reach = min(WINDOW, max(reach, 2 * read))
 
     def _read(self, before: bytes, window: bytes, seam: int, after: bytes) -> Any:
         """What is before the comma at the seam, or up to the container's end if that comes first.
@@ -205,8 +216,10 @@ class _Reader:
             text = (before + window[:end] + after).decode("utf-8", "strict")
             values, stop = _value_at(text, 0)
         except ValueError:
+            self._learn(0, True)
             return None
         read = window[:end] if stop == len(text) else text[1 : stop - 1].encode()
+        self._learn(len(read), False)
         self._charge(weight_of_text(read))
         self.at += len(read)
         return values
@@ -236,6 +249,7 @@ class _Reader:
         try:
             value, end = _value_at(text, 0)
         except ValueError:
+            self._learn(0, True)
             return False, None
         if end == len(text):
             return False, None  # a number, say, that may go on
@@ -253,6 +267,7 @@ class _Reader:
 
     def _long_text(self) -> Steps:
         """A string, however long; it begins here. One wide character makes all of it wide."""
+        self._charge(weight_of_text(b'"'))
         self.at += 1
         pieces: list[str] = []
         size, wide = 0, False
@@ -284,12 +299,11 @@ class _Reader:
 
     def _text(self, size: int) -> str:
         """The next bytes as text; a character that their end cuts off is left out."""
-        return _whole_characters(bytes(self._data[self.at : self.at + size])).decode(
-            "utf-8", "strict"
-        )
+        some = bytes(self._data[self.at : self.at + min(size, self._reach)])
+        return _whole_characters(some).decode("utf-8", "strict")
 
     def _window(self) -> bytes:
-        return bytes(self._data[self.at : self.at + WINDOW])
+        return bytes(self._data[self.at : self.at + self._reach])
 
     def _next(self) -> bytes:
         return bytes(self._data[self.at : self.at + 1])

@@ -21,7 +21,6 @@ from typing import Any, Protocol
 from ..values import (
     TYPED_ARRAYS,
     ArrayBuffer,
-    BigInt,
     GuestError,
     JSMap,
     JSSet,
@@ -29,7 +28,15 @@ from ..values import (
     undefined,
 )
 from .frame import Buffer
-from .scalars import check_keys, date_of, fit_for_sets, index_below, take_attachment
+from .scalars import (
+    bigint_of,
+    check_keys,
+    date_of,
+    fit_for_sets,
+    index_below,
+    number_of,
+    take_attachment,
+)
 from .slices import BATCH, Charge, Steps, in_batches
 from .weight import ENTRY, FUNCTION, MEMBER, PROMISE
 
@@ -46,6 +53,7 @@ _CONTAINERS: dict[str, Callable[[], Any]] = {"a": list, "o": dict, "m": JSMap, "
 _FILLED = frozenset((*_CONTAINERS, "q"))  # the tags of nodes that refer to others
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 _USED = [""]  # in place of a node that is no longer needed
+_FEW, _LONG = 16, 10_000  # items; digits
 _CHUNK = 1 << 22  # bytes that are copied between two pauses
 
 
@@ -93,6 +101,8 @@ class _Reader:
 
     def _make_all(self) -> Steps:
         for at, node in enumerate(self._nodes):
+            if type(node) is not list:
+                raise ValueError("a node is not a list")
             if node[0] == "x":
                 self._objects.append((yield from self._binary(*node[1:])))
             else:
@@ -120,7 +130,7 @@ class _Reader:
             if work > BATCH:
                 work = len(node)
                 yield
-            if len(node) > BATCH:
+            if len(node) > _at_once(node):
                 yield from self._fill_large(node, target)
             else:
                 self._fill(node, target)
@@ -136,9 +146,9 @@ class _Reader:
             return self._objects[index_below(item[0], len(self._objects))]
         tag, text = item
         if tag == "b":
-            return BigInt(text, 16)
+            return bigint_of(text)
         if tag == "n":
-            return float(text)
+            return number_of(text)
         raise ValueError("an item has an unknown kind")
 
     def _make(self, node: list[Any]) -> Any:
@@ -147,6 +157,8 @@ class _Reader:
             return _CONTAINERS[tag]()
         if tag == "d":
             return date_of(*node[1:])
+        if tag not in _MAKERS:
+            raise ValueError("a node has an unknown kind")
         return getattr(self, _MAKERS[tag])(*node[1:])
 
     def _new_set(self, node: list[Any]) -> Steps:
@@ -156,7 +168,7 @@ class _Reader:
         if self._ordered:
             return JSSet()
         found: set[Any] = set()
-        for batch in in_batches(node[1:]):
+        for batch in in_batches(node[1:], _at_once(node)):
             check_keys(batch)
             members = list(map(self._item, batch))
             if not fit_for_sets(members, size):
@@ -167,8 +179,9 @@ class _Reader:
 
     def _fill_large(self, node: list[Any], target: Any) -> Steps:
         """As many of its items at a time as may be; entries come in pairs."""
-        for start in range(1, len(node), BATCH):
-            self._fill([node[0], *node[start : start + BATCH]], target)
+        some = _at_once(node)
+        for start in range(1, len(node), some):
+            self._fill([node[0], *node[start : start + some]], target)
             yield
 
     def _fill(self, node: list[Any], target: Any) -> None:
@@ -204,6 +217,8 @@ class _Reader:
             return ArrayBuffer(data)
         if kind == "Float16Array":
             return (yield from self._half_floats(data))
+        if kind not in _ARRAY_CODES:
+            raise ValueError("binary data has an unknown kind")
         typed = array(_ARRAY_CODES[kind])
         for start in range(0, len(data), _CHUNK):
             typed.frombytes(data[start : start + _CHUNK])
@@ -241,6 +256,14 @@ _MAKERS = {
     "p": "_promise",
     "q": "_opaque",
 }
+
+
+def _at_once(node: list[Any]) -> int:
+    """Items that may be made between two pauses: few, if there are bigints that are long to read."""
+    for item in node[1 : BATCH + 1]:
+        if type(item) is list and len(item) == 2 and len(item[1]) > _LONG:
+            return _FEW
+    return BATCH
 
 
 def _text(value: Any) -> str:

@@ -10,10 +10,12 @@ from .frame import Buffer
 UNIT = 30  # bytes; columns say in these what they make beyond their text
 _DECLARED = re.compile(rb"C([0-9]{1,10})\[")
 _DECLARED_ON_A_LINE = re.compile(rb"^[RL]C([0-9]{1,10})\[", re.M)
-_LIST = 160  # more than it keeps: so many of them are also long to collect as garbage
+# More than it keeps. Whenever Python collects garbage it visits every object that can hold others:
+# so what one of these is charged with also bounds how long that takes.
+_LIST = 240
 _LINE = 128  # that a report or log takes beside its value
 # What the text of a table does not show, because its Sets and Maps are also lists there.
-MEMBER, ENTRY, FUNCTION, PROMISE = 130, 150, 100, 100
+MEMBER, ENTRY, FUNCTION, PROMISE = 150, 240, 100, 100
 
 
 def weight(text: Buffer, attachments: Sequence[Buffer]) -> int:

@@ -171,7 +171,9 @@ SHAPES: dict[str, Shape] = {
     "columns: values": columns(lambda n: (COST.array, [["a", [n], 1], ["v", [1] * n]])),
     "columns: undefined": columns(lambda n: (COST.array + n, [["a", [n], 1], ["u", n]])),
     "columns: odd numbers": columns(lambda n: (COST.array, [["a", [n], 1], ["n", ["0"] * n]])),
-    "columns: bigints": columns(lambda n: (COST.array, [["a", [n], 1], ["b", ["0"] * n]])),
+    "columns: bigints": columns(
+        lambda n: (COST.array + COST.bigint * n, [["a", [n], 1], ["b", ["0"] * n]])
+    ),
     "columns: Dates": columns(
         lambda n: (COST.array + COST.date * n, [["a", [n], 1], ["d", [1] * n]])
     ),
@@ -273,7 +275,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "columns: one Set of bigints": columns(
         lambda n: (
-            COST.set + COST.member * n,
+            COST.set + (COST.member + COST.bigint) * n,
             [["s", [n], 1], ["b", [f"{at:x}" for at in range(n)]]],
         )
     ),

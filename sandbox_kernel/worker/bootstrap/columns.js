@@ -15,10 +15,19 @@ const SET = 7;
 const MAP = 8;
 const OTHER = 9;
 // What one value of each kind costs on the host, in the units of wire/columns.py, which has the same table.
-const COSTS = { __proto__: null, [MISSING]: 1, [DATE]: 4, [OBJECT]: 8, [ARRAY]: 5, [SET]: 8, [MAP]: 8 };
+const COSTS = {
+  __proto__: null,
+  [MISSING]: 1,
+  [BIGINT]: 6,
+  [DATE]: 8,
+  [OBJECT]: 8,
+  [ARRAY]: 8,
+  [SET]: 12,
+  [MAP]: 16,
+};
 const FLOAT_COST = 1;
-const MEMBER_COST = 4;
-const ENTRY_COST = 5;
+const MEMBER_COST = 5;
+const ENTRY_COST = 8;
 const DISTINCT = 16; // added to a kind whose list is known to have no repetitions
 const FEW = 256; // a message with more lists than this must have several values in each
 
@@ -158,6 +167,7 @@ function encodeAlike(state, kind, values, length) {
       for (let i = 0; i < length; i++) values[i] = oddNumber(values[i]);
       return ['n', values];
     case BIGINT:
+      state.made += length * COSTS[BIGINT];
       for (let i = 0; i < length; i++) values[i] = apply(bigintToString, values[i], [16]);
       return ['b', values];
     case OTHER:

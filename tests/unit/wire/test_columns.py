@@ -30,18 +30,18 @@ def columns(made: int, *table: Any) -> str:
         (columns(0, ["v", ["text"]]), "text"),
         (columns(1, ["u", 1]), undefined),
         (columns(0, ["n", ["-Infinity"]]), float("-inf")),
-        (columns(0, ["b", ["-ff"]]), BigInt(-255)),
-        (columns(4, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
-        (columns(4, ["d", [None]]), Opaque("Date", "Invalid Date")),
-        (columns(4, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
+        (columns(6, ["b", ["-ff"]]), BigInt(-255)),
+        (columns(8, ["d", [1500]]), datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)),
+        (columns(8, ["d", [None]]), Opaque("Date", "Invalid Date")),
+        (columns(8, ["d", [8.64e15]]), Opaque("Date", "Date(8640000000000000.0)")),
         (columns(8, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [2]]), {"a": 1, "b": 2}),
         (columns(8, ["o", [], 1, 1]), {}),
-        (columns(21, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
-        (columns(16, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
-        (columns(16, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
-        (columns(13, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
+        (columns(24, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
+        (columns(22, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
+        (columns(22, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
+        (columns(24, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
         (
-            columns(6, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
+            columns(9, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
             [1, undefined, 2],
         ),
     ],
@@ -53,7 +53,7 @@ def test_each_kind_of_column(text: str, value: Any) -> None:
 
 
 def test_one_object_in_two_places_is_one_object() -> None:
-    text = columns(13, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
+    text = columns(16, ["a", [2], 1], ["r", [0, 0], 2], ["o", ["n"], 1, 3], ["v", [1]])
     one, other = decode(text, [], None, anything)
     assert one == {"n": 1}
     assert one is other
@@ -61,7 +61,7 @@ def test_one_object_in_two_places_is_one_object() -> None:
 
 def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
     data = struct.pack("<4d", 0.5, 2.0, 1e300, float("inf"))
-    found = decode(columns(9, ["a", [4], 1], ["f", 0]), [data], None, anything)
+    found = decode(columns(12, ["a", [4], 1], ["f", 0]), [data], None, anything)
     assert found == [0.5, 2, 1e300, float("inf")]
     assert list(map(type, found)) == [float, int, float, float]
 
@@ -69,7 +69,7 @@ def test_fractions_are_binary_and_whole_numbers_are_ints() -> None:
 @pytest.mark.parametrize(
     ("text", "data"),
     [
-        (columns(5, ["a", [1], 1], ["f", 0]), b"12345678"),  # no room for the number
+        (columns(8, ["a", [1], 1], ["f", 0]), b"12345678"),  # no room for the number
         (columns(99, ["a", [1], 1], ["f", 0]), b"1234"),
         (columns(99, ["a", [1], 1], ["f", 1]), b"12345678"),
         (columns(99, ["a", [1], 1], ["f", -1]), b"12345678"),
@@ -171,15 +171,17 @@ def test_what_columns_make_weighs_before_it_is_made() -> None:
 
 MANY = 10_000
 SWELLING = {
-    "undefined": columns(5 + MANY, ["a", [MANY], 1], ["u", MANY]),
-    "numbers": columns(5, ["a", [MANY], 1], ["v", [0.5] * MANY]),
-    "dates": columns(5 + 4 * MANY, ["a", [MANY], 1], ["d", list(range(MANY))]),
-    "objects": columns(5 + 8 * MANY, ["a", [MANY], 1], ["o", ["a"], MANY, 2], ["v", [1] * MANY]),
-    "arrays": columns(5 + 5 * MANY, ["a", [MANY], 1], ["a", [0] * MANY, 2], ["v", []]),
-    "sets": columns(5 + 8 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
-    "members": columns(8 + 4 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
-    "maps": columns(5 + 8 * MANY, ["a", [MANY], 1], ["m", [0] * MANY, 2], ["v", []], ["v", []]),
-    "entries": columns(8 + 5 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]),
+    "undefined": columns(8 + MANY, ["a", [MANY], 1], ["u", MANY]),
+    "numbers": columns(8, ["a", [MANY], 1], ["v", [0.5] * MANY]),
+    "dates": columns(8 + 8 * MANY, ["a", [MANY], 1], ["d", list(range(MANY))]),
+    "objects": columns(8 + 8 * MANY, ["a", [MANY], 1], ["o", ["a"], MANY, 2], ["v", [1] * MANY]),
+    "arrays": columns(8 + 8 * MANY, ["a", [MANY], 1], ["a", [0] * MANY, 2], ["v", []]),
+    "sets": columns(8 + 12 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
+    "members": columns(12 + 5 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
+    "maps": columns(8 + 16 * MANY, ["a", [MANY], 1], ["m", [0] * MANY, 2], ["v", []], ["v", []]),
+    "entries": columns(
+        16 + 8 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]
+    ),
 }
 
 
