@@ -29,10 +29,10 @@ def read(data: bytes) -> tuple[Any, int, int]:
         count += 1
 
 
-@pytest.fixture(params=[(32, 64, 1), (64, 64, 2), (32, 128, 8)])
+@pytest.fixture(params=[(64, 64, 64, 1), (64, 64, 64, 2), (128, 128, 64, 8)])
 def narrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows so small that everything is longer than one."""
-    for name, value in zip(("WINDOW", "_GLANCE", "_FEW"), request.param, strict=True):
+    for name, value in zip(("WINDOW", "_GLANCE", "_LEAST", "_FEW"), request.param, strict=True):
         monkeypatch.setattr(slices, name, value)
 
 
