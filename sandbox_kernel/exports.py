@@ -82,6 +82,12 @@ def names_of(owner: Any) -> list[str]:
     return _public(namespace, _is_made_in(owner))
 
 
+def classes_of(owner: Any) -> list[str]:
+    """The public classes of `owner`, which it does not lend; nothing of the owner is run."""
+    namespace = _static_namespace(owner)
+    return [n for n, value in namespace.items() if is_public(n) and issubclass(type(value), type)]
+
+
 def is_public(name: str) -> bool:
     """Whether a Python name is public and usable as it stands."""
     return name.isidentifier() and not name.startswith("_") and not keyword.iskeyword(name)

@@ -78,13 +78,14 @@ MAY_KNOW: dict[str, set[str]] = {
 # The families of notebook/, by the same rule.
 NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
     "interrupts": set(),
+    "earlier": set(),
     "options": set(),
     "assist": set(),
     "show": {"options", "assist"},
     "view": {"show"},
     "modules": {"options", "show"},
     "runs": set(),
-    "cellrun": {"options", "show", "view", "interrupts"},
+    "cellrun": {"options", "show", "view", "interrupts", "earlier"},
 }
 
 

@@ -19,6 +19,7 @@ from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
 from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.notebook.cellrun import CellRun
+from sandbox_kernel.notebook.earlier import EarlierCells
 from sandbox_kernel.notebook.interrupts import Guard
 from sandbox_kernel.notebook.modules import problem_in
 from sandbox_kernel.notebook.options.grammar import parse_options
@@ -72,6 +73,7 @@ class RunCode(Magics):
         super().__init__(shell)
         self._shell = shell
         self.modules: dict[str, str] = {}
+        self._earlier = EarlierCells()
 
     # Line magics as well, so that `%runcode?` finds its help.
     @no_var_expand
@@ -135,6 +137,8 @@ class RunCode(Magics):
             face="magic",
             guard=Guard(lambda: cell.stop("interrupted")),
             output=CellOutput(shell, options),
+            earlier=self._earlier,
+            classes=names.classes,
         )
         return cell
 

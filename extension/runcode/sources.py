@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox_kernel.errors import OptionError
-from sandbox_kernel.exports import exports_of
+from sandbox_kernel.exports import classes_of, exports_of
 from sandbox_kernel.notebook.options.grammar import Source
 from sandbox_kernel.notebook.options.modules import module_text
 from sandbox_kernel.spelling import nearest
@@ -23,12 +24,15 @@ class Namespace:
         self._evaluate = evaluate
         self._names = names
         self._modules = modules
+        self.classes: dict[str, list[str]] = {}  # of what was lent so far
 
     def resolve(self, source: Source) -> Any:
         """The value, exports or text that an option named."""
         match source.kind:
             case "import":
-                return exports_of(_lendable(source, self._value(source))).values
+                owner = _lendable(source, self._value(source))
+                self.classes[source.name] = classes_of(owner)
+                return exports_of(owner).values
             case "module":
                 return self._module(source)
             case _:
@@ -73,7 +77,17 @@ class Namespace:
             return ""
         public = [name for name in self._names if not name.startswith("_")]
         close = nearest(error.name, public)
+        if close is None and _is_module(error.name):
+            return f"; import it first: import {error.name}"
         return f"; did you mean {close}?" if close is not None else ""
+
+
+def _is_module(name: str) -> bool:
+    """Whether Python could import it. Looks for a top-level name, which imports nothing."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 # They have attributes, as everything in Python, but nobody means those.

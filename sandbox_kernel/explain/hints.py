@@ -108,10 +108,13 @@ def _relative(specifier: str, scene: Scene) -> str | None:
     for extension in _EXTENSIONS:
         if stem + extension in scene.modules:
             return say("extension", scene.face, path=stem + extension)
-    if not scene.modules:
-        return say("no_relative", scene.face)
-    names = _listed([*scene.imports, *scene.modules], "'")
-    return say("relative", scene.face, close=_close(specifier, scene.modules), names=names)
+    close = nearest(specifier, scene.modules, _NEAR)
+    if close is not None:
+        return say(
+            "lent", scene.face, close=_close(specifier, [close]), names=_listed(scene.modules, "'")
+        )
+    path = stem if re.fullmatch(r"\./[\w/-]{1,80}", stem) else "./lib"
+    return say("no_relative", scene.face, path=f"{path}.ts")
 
 
 def _missing_export(

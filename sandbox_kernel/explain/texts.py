@@ -98,12 +98,11 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
     "lent": "{close}what can be imported: {names}",
     "extension": "write '{path}': the extension is part of the path",
     "no_relative": {
-        "api": "modules={{'./lib.ts': SOURCE}} gives a run a relative module",
-        "kernel": "a cell that begins with %%module ./lib.ts makes a relative module",
-        "magic": "a cell that begins with %%runmodule ./lib.ts makes a relative module",
+        "api": "modules={{'{path}': SOURCE}} gives the run such a module",
+        "kernel": "a cell that begins with %%module {path} makes such a module",
+        "magic": "a cell that begins with %%runmodule {path} makes such a module",
         "cli": "--module ./lib.ts=@FILE gives a run a relative module",
     },
-    "relative": "{close}what can be imported: {names}",
     "namespace": "'{specifier}' has no default export; write import * as {name} from '{specifier}'",
     "module_exports": "{close}'{specifier}' exports {names}",
     "class": {

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import OptionError, SandboxError
-from ..exports import exports_of_cell
+from ..exports import classes_of, exports_of_cell
 from ..notebook.interrupts import Guard
 from ..specifiers import is_bare
 
@@ -33,6 +33,7 @@ class Bridge:
     name: str
     exports: Mapping[str, Any]
     imported: tuple[str, ...] = ()  # names that the cell imports, which only `__all__` exports
+    classes: tuple[str, ...] = ()  # that it defines, and that nothing exports
 
     def summary(self) -> str:
         """`fs: readFile(path), ROOT`, or one export per line if that is too long."""
@@ -92,7 +93,8 @@ async def load_bridge(name: str, code: str, first_line: int, guard: Guard) -> Br
         if inspect.isawaitable(running):
             await guard.drive(running)
         imported = _imported(tree)
-        return Bridge(name, exports_of_cell(module.__dict__, imported), tuple(imported))
+        exports, classes = exports_of_cell(module.__dict__, imported), classes_of(module)
+        return Bridge(name, exports, tuple(imported), tuple(classes))
     except BaseException as error:
         if before is not None:
             sys.modules[module.__name__] = before

@@ -27,6 +27,12 @@ LINE_MAGICS = {
     "doctor": "%doctor: versions, isolation, limits, and a self-test that tries to break out",
     "help": "%help: this page",
 }
+_INSTALLERS = frozenset("pip conda mamba micromamba uv npm".split())
+_IPYTHON = frozenset(
+    "alias autoreload bash cd capture cython debug edit env history html javascript js latex load"
+    " load_ext ls matplotlib memit prun psource pwd pylab python python3 ruby run script sh store sx"
+    " system time timeit writefile who whos".split()
+)
 _MAGIC = re.compile(r"(?P<mark>%%?)(?P<name>[A-Za-z_]\w*)?(?P<line>.*)", re.DOTALL)
 
 
@@ -92,6 +98,10 @@ def _magic(text: str) -> Magic:
 
 def _suggestion(name: str, mark: str) -> str:
     other = LINE_MAGICS if mark == "%%" else CELL_MAGICS
+    if name in _INSTALLERS:
+        return "the sandbox has no packages; those of %%bridge cells are installed from a terminal"
+    if name in _IPYTHON:
+        return "it is a magic of IPython; %help lists those of this kernel"
     if name in other:
         return f"did you mean {'%' if mark == '%%' else '%%'}{name}?"
     return suggestion(name, CELL_MAGICS if mark == "%%" else LINE_MAGICS, mark)

@@ -119,6 +119,8 @@ class Executor:
             face="kernel",
             guard=self._guard,
             output=running,
+            earlier=self._state.earlier,
+            classes={name: bridge.classes for name, bridge in self._state.bridges.items()},
         )
         running.follow(cell)
         result = await cell.run()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import OptionError
+from ..notebook.earlier import EarlierCells
 from ..notebook.options.files import parse_json, read_source, read_value
 from ..notebook.options.grammar import CellOptions, Source
 from ..notebook.options.modules import module_text
@@ -24,6 +25,7 @@ class NotebookState:
     modules: dict[str, str] = field(default_factory=dict)
     kept: KeptValues = field(default_factory=KeptValues)
     defaults: CellOptions = field(default_factory=CellOptions)
+    earlier: EarlierCells = field(default_factory=EarlierCells)
 
     def effective(self, options: CellOptions) -> CellOptions:
         """A cell's own options, with the defaults for those it does not give."""

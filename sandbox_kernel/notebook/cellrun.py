@@ -7,7 +7,7 @@ reports go to an `Output`. Afterwards there is a result, and a traceback if the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,6 +16,7 @@ from ..contract import CodeExecutionLog, CodeExecutionResult
 from ..execution import CodeExecution, call_after
 from ..explain.scene import Scene
 from ..run import run_cell
+from .earlier import EarlierCells
 from .interrupts import Guard, bind, guarded
 from .options.grammar import CellOptions, Face
 from .show.traceback import Traceback, traceback_of
@@ -61,8 +62,13 @@ class CellRun:
         face: Face,
         guard: Guard,
         output: Output,
+        earlier: EarlierCells,
+        classes: Mapping[str, Collection[str]],
     ) -> None:
-        """`options` are the effective ones; `given` is what they resolve to, for `run_cell`."""
+        """`options` are the effective ones; `given` is what they resolve to, for `run_cell`.
+
+        `classes` are those that lent modules have and do not export.
+        """
         self.options = options
         self._source = source
         self._guard = guard
@@ -75,7 +81,11 @@ class CellRun:
             imports=named["imports"],
             globals=named["globals"],
             face=face,
+            classes=classes,
+            cell_of=earlier.cell_of,
         )
+        self._number = number
+        self._earlier = earlier
         self._given = {**named, **self._guarded(named)}
         self._run: CodeExecution | None = None
         self._view: LateView | None = None
@@ -132,7 +142,9 @@ class CellRun:
         if self._view is not None:
             self._view.finish(result)
         self._output.end()
-        return None if result.status == "success" else traceback_of(result, self._scene)
+        traceback = None if result.status == "success" else traceback_of(result, self._scene)
+        self._earlier.add(self._number, self._source)
+        return traceback
 
 
 def _filename(number: int, options: CellOptions) -> str:

@@ -113,3 +113,56 @@ def test_a_failure_of_a_bridge_that_the_cell_caught_is_not_shown(kernel: Client)
     use = "import { ratio } from 'maths'\ntry { ratio({ a: 1 }) } catch {}\n"
     assert kernel.run(f"{use}1").text == "1"
     assert "in the bridge" not in kernel.run(f"{use}nope()").traceback
+
+
+def test_a_name_of_another_cell_says_that_each_cell_is_fresh(kernel: Client) -> None:
+    kernel.run("const firstCell = 1")
+    done = kernel.run("firstCell + 1")
+    hint = done.traceback.split("hint: ")[1].replace("\n      ", " ")
+    number = kernel.run("1").content["execution_count"] - 2
+    assert hint.startswith(
+        f"each cell is a fresh sandbox: firstCell was declared in cell {number}."
+    )
+    assert "--keep firstCell" in hint
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("!ls", "the sandbox has no shell"),
+        ("!pip install pandas", "the sandbox has no shell"),
+        ("console?", "press Shift-Tab"),
+        ("import pandas as pd", "%%bridge NAME"),
+        ("def f(x):\n    return x", "%%bridge NAME"),
+        ("1\n%defaults --memory 1MiB", "magics are on the first lines of a cell"),
+        ("```js\n1\n```", "remove the ``` lines"),
+        ("return 1", "end it with the expression"),
+        ("import { a } from './helper'", "%%module ./helper.ts"),
+    ],
+)
+def test_what_belongs_elsewhere_is_recognised(kernel: Client, code: str, hint: str) -> None:
+    assert hint in kernel.run(code).traceback.replace("\n      ", " ")
+
+
+def test_a_class_of_a_bridge_is_said_not_to_be_exported(kernel: Client) -> None:
+    kernel.run("%%bridge shapes\nclass Point: pass\nnt = 1")
+    hint = kernel.run("import { Point } from 'shapes'").traceback.split("hint: ")[1]
+    assert hint.startswith("Point is a class, and classes are not exported")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("%pip install pandas", "the sandbox has no packages"),
+        ("%%timeit\n1", "it is a magic of IPython"),
+        ("%load_ext runcode", "it is a magic of IPython"),
+        ("%bridge x", "did you mean %%bridge?"),
+        ("%%runcode --timeout 3s\n1", "did you mean --deadline?"),
+        ("%%runcode --env x=1\n1", "did you mean --global?"),
+        ("%%runcode --zzz\n1", "known: --fn"),
+    ],
+)
+def test_magics_and_options_of_others_get_the_right_answer(
+    kernel: Client, code: str, said: str
+) -> None:
+    assert said in kernel.run(code).traceback

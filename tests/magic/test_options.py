@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.clients import VIEW, Client
 
 TOOLS = '''
@@ -156,3 +158,27 @@ def test_a_broken_module_is_told_about_at_once(notebook: Client) -> None:
 
 def test_keep_is_for_the_kernel_and_into_is_named(notebook: Client) -> None:
     assert "here, --into NAME keeps the result" in notebook.run("%%runcode --keep a\n1").traceback
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--import json", "import it first: import json"),
+        ("--import no_such_module", "NameError"),
+        ("--timeout 3s", "did you mean --deadline?"),
+        ("--out x", "did you mean --into?"),
+    ],
+)
+def test_mistakes_in_options_get_the_right_answer(notebook: Client, line: str, said: str) -> None:
+    traceback = notebook.run(f"%%runcode {line}\n1").traceback
+    assert said in traceback
+    assert "did you mean open" not in traceback
+
+
+def test_a_class_and_a_name_of_another_cell_are_explained(notebook: Client) -> None:
+    notebook.run("import types\nshapes = types.SimpleNamespace(Point=type('Point', (), {}), nt=1)")
+    lent = notebook.run("%%runcode --import shapes\nimport { Point } from 'shapes'").traceback
+    assert "Point is a class, and classes cannot be lent" in lent.replace("\n      ", " ")
+    notebook.run("%%runcode\nconst secondCell = 1")
+    missing = notebook.run("%%runcode\nsecondCell").traceback.replace("\n      ", " ")
+    assert "each cell is a fresh sandbox: secondCell was declared in cell" in missing

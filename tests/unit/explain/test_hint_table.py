@@ -72,7 +72,8 @@ HINTED = [
     ("import { add } from './lib'", "write './lib.ts'"),
     ("import { add } from './lib.js'", "write './lib.ts'"),
     ("import { ad } from './lib.ts'", "did you mean 'add'? './lib.ts' exports add, sub"),
-    ("import { x } from './other.ts'", "what can be imported: 'db', './lib.ts'"),
+    ("import { x } from './other.ts'", "modules={'./other.ts': SOURCE} gives the run such a module"),
+    ("import { x } from './libs.ts'", "did you mean './lib.ts'? what can be imported: './lib.ts'"),
     ("import db from 'db'", "write import * as db from 'db'"),
     ("import { laod } from 'db'", "did you mean 'load'? 'db' exports load, read_text, VERSION"),
     ("import { x } from 'dbs'", "did you mean 'db'?"),
@@ -191,6 +192,7 @@ UNHINTED = [
     "const get = async () => [1];\nconst now = await get();\nnow.nope()",
     "function get() { return [1]; }\nconst all = get();\nall.nope()",
     "const all = fetchRows;\nall.map(1)",
+    "import { add } from './lib.ts';\nadd().nope()",
 ]  # fmt: skip
 
 
@@ -238,7 +240,7 @@ def test_nothing_to_import_says_how_to_lend() -> None:
     bare = failure("import x from 'lodash'", imports={}, modules={})
     assert "imports={'NAME'" in (bare.hint or "")
     relative = failure("import x from './helper'", imports={}, modules={})
-    assert "modules={'./lib.ts': SOURCE}" in (relative.hint or "")
+    assert "modules={'./helper.ts': SOURCE}" in (relative.hint or "")
 
 
 @pytest.mark.parametrize(

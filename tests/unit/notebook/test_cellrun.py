@@ -13,6 +13,7 @@ from sandbox_kernel.clock import clock
 from sandbox_kernel.contract import CodeExecutionLog
 from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.notebook.cellrun import CellRun
+from sandbox_kernel.notebook.earlier import EarlierCells
 from sandbox_kernel.notebook.interrupts import Guard
 from sandbox_kernel.notebook.options.grammar import parse_options
 
@@ -61,6 +62,8 @@ def cell(source: str, line: str = "", output: Remembered | None = None, **lent: 
         face="magic",
         guard=Guard(lambda: None),
         output=output or Remembered(),
+        earlier=EarlierCells(),
+        classes={},
     )
 
 
