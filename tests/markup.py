@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-OURS = {"code", "details", "div", "pre", "span", "summary", "table", "tbody", "td", "th", "thead",
+OURS = {"code", "details", "div", "path", "span", "summary", "svg", "table", "tbody", "td", "th", "thead",
         "tr"}  # fmt: skip
 STYLED = {"style", "class", "open"}
+DRAWN = {"d", "fill", "stroke", "stroke-width", "viewbox", "width", "height"}
 
 
 class Reader(HTMLParser):
@@ -40,6 +41,6 @@ def check_inert(html: str) -> Reader:
     """Only elements and attributes of ours, and no LaTeX that a front end would render."""
     read = Reader(html)
     assert set(read.tags) <= OURS
-    assert read.attributes <= STYLED
+    assert read.attributes <= STYLED | DRAWN
     assert read.math == []
     return read

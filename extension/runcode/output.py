@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from sandbox_kernel.budget import Budget, capped
 from sandbox_kernel.clean import clean
 from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
 from sandbox_kernel.notebook.options.grammar import CellOptions
-from sandbox_kernel.notebook.show.linecap import LineCap, Stream
+from sandbox_kernel.notebook.show.linecap import LineCap, Piece, Stream
 from sandbox_kernel.notebook.show.output import console_line, show
 from sandbox_kernel.notebook.show.result import result_bundle, result_metadata
 from sandbox_kernel.values import Undefined
@@ -32,12 +33,15 @@ class CellOutput:
         self._prints_reports = options.shows_reports and not has_widgets
         self._cap = LineCap() if has_widgets else None  # a terminal scrolls
         self._count = 0
+        self._lock = threading.Lock()
+        # Until the view is shown, so that it stands above what is printed.
+        self._held: list[Piece] | None = [] if has_widgets and options.shows_reports else None
 
     def log(self, log: CodeExecutionLog) -> None:
         if self._prints_logs:
             stream: Stream = "stderr" if log.level in ("warn", "error") else "stdout"
             line = console_line(log)
-            _write(stream, line if self._cap is None else self._cap.take(stream, line))
+            self._write(stream, line if self._cap is None else self._cap.take(stream, line))
 
     def report(self, value: Any) -> None:
         if self._prints_reports:
@@ -47,11 +51,26 @@ class CellOutput:
         self._count += 1
 
     def enter(self) -> None:
-        """Nothing to do: ipykernel sends what a bridge prints to the running cell."""
+        """What a bridge prints comes after what the guest has printed."""
+        self._release()
 
     def end(self) -> None:
+        self._release()
         for stream, text in self._cap.rest() if self._cap is not None else ():
-            _write(stream, text)
+            self._write(stream, text)
+
+    def _write(self, stream: Stream, text: str) -> None:
+        with self._lock:
+            if self._held is not None:
+                self._held.append((stream, text))
+                return
+        (sys.stderr if stream == "stderr" else sys.stdout).write(text)
+
+    def _release(self) -> None:
+        with self._lock:
+            held, self._held = self._held, None
+        for piece in held or ():
+            self._write(*piece)
 
     def cut(self) -> None:
         """Nothing to do: no output is held back here."""
@@ -59,10 +78,7 @@ class CellOutput:
     def _publish(self, bundle: dict[str, Any], display_id: str, update: bool) -> None:
         transient = {"display_id": display_id}
         self._publisher.publish(bundle, transient=transient, update=update)
-
-
-def _write(stream: Stream, text: str) -> None:
-    (sys.stderr if stream == "stderr" else sys.stdout).write(text)
+        self._release()
 
 
 def bundle_of(

@@ -63,6 +63,7 @@ class Console:
         self._meter = Meter()
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._held = False
         self._armed = False  # a timer is set or about to be; waking the loop for each line is dear
         self._cut = asyncio.Event()
 
@@ -75,6 +76,8 @@ class Console:
             if not text:
                 return
             self._waiting.add(stream, text)
+            if self._held:
+                return
         # Not left to the timer: a bridge that blocks the loop prints live, too. Whole lines,
         # though: `print` writes a line's end separately.
         due = time.monotonic() - self._last >= INTERVAL and text.endswith("\n")
@@ -88,15 +91,26 @@ class Console:
             self._armed = True
         self._loop.call_soon_threadsafe(self._arm)
 
+    def hold(self) -> None:
+        """Keep everything back until `flush` or `drain`: something is to be shown before it."""
+        with self._lock:
+            self._held = True
+
     def flush(self) -> None:
         """Send what waits, as far as the server lets it through; from any thread."""
         with self._lock:
+            self._held = False
             self._flush()
+            if self._armed or not self._waiting:
+                return
+            self._armed = True
+        self._loop.call_soon_threadsafe(self._arm)
 
     async def drain(self) -> None:
         """Send everything that waits; returns early if the cell was interrupted meanwhile."""
         self._disarm()
         with self._lock:
+            self._held = False
             for stream, text in self._cap.rest():
                 self._waiting.add(stream, text)
         while True:

@@ -64,8 +64,10 @@ class RunningCell:
             self._work = None
 
     def follow(self, run: CellRun) -> None:
-        """From now on, stopping the cell stops this run."""
+        """From now on, stopping the cell stops this run, and its view stands above its output."""
         self._run = run
+        if run.options.shows_reports and self.display is not None:
+            self.console.hold()
         if self.stopped_by is not None:
             run.stop(self.stopped_by)
 
@@ -93,6 +95,8 @@ class RunningCell:
         kind = "update_display_data" if update else "display_data"
         transient = {"display_id": display_id}
         self.publish(kind, {"data": bundle, "metadata": {}, "transient": transient})
+        if not update:
+            self.console.flush()
 
     # ---- what bridges display ----
 

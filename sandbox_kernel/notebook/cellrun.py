@@ -112,7 +112,7 @@ class CellRun:
         if deadline is not None:
             call_after(run, deadline.seconds, partial(self.stop, deadline.reason))
         if self.options.shows_reports and self._output.display is not None:
-            self._view = LateView(run, self._output.display)
+            self._view = LateView(run, self._output.display, bool(self.options.background))
         return run
 
     async def run(self) -> CodeExecutionResult:

@@ -19,7 +19,7 @@ from sandbox_kernel.notebook.show.render import MAX_NAME
 from sandbox_kernel.notebook.show.result import result_bundle
 from sandbox_kernel.notebook.show.table import records_table
 from sandbox_kernel.notebook.show.traceback import traceback_of
-from sandbox_kernel.notebook.view.run_view import LISTED, LISTED_TEXT, plain_text
+from sandbox_kernel.notebook.view.still import LISTED, LISTED_TEXT, plain_text
 from sandbox_kernel.notebook.view.tally import NEWEST_CHARACTERS, Tally, weight
 from tests.bounds.hostile_values import HOSTILE, hostile_values
 

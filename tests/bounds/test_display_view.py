@@ -12,13 +12,16 @@ import pytest
 from ipywidgets.widgets import widget as ipywidgets_registry  # type: ignore[import-untyped]  # it has no types
 
 from sandbox_kernel import CodeExecutionResult, run_code
+from sandbox_kernel.clean import is_clean
 from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.notebook.view.late import LateView, forget_views
-from sandbox_kernel.notebook.view.run_view import RunView, plain_text
+from sandbox_kernel.notebook.view.run_view import RunView
+from sandbox_kernel.notebook.view.still import LISTED, plain_text
 from sandbox_kernel.notebook.view.veil import veiled
-from sandbox_kernel.notebook.view.widget import RunWidget
+from sandbox_kernel.notebook.view.widget import RunWidget, ViewCode
 from sandbox_kernel.values import BigInt
 from tests.bounds.hostile_values import EVIL, HOSTILE
+from tests.markup import check_inert
 
 KEPT = 20  # views of runs that are over
 
@@ -79,6 +82,7 @@ def test_the_button_of_a_view_that_is_over_does_nothing() -> None:
 
 
 def test_only_the_newest_views_stay() -> None:
+    ViewCode.shared()
     forget_views()
     before = registered()
     for _ in range(3 * KEPT):
@@ -96,6 +100,9 @@ def test_no_report_makes_a_view_fail(name: str) -> None:
     assert view._widget is not None
     assert "cannot be shown" not in published[-1]["text/plain"]
     assert len(published[-1]["text/plain"]) < 10_000
+    assert len(published[-1]["text/html"]) < 60_000
+    check_inert(published[-1]["text/html"])
+    assert is_clean(published[-1]["text/html"])
     drawn = json.dumps([view._widget.window, view._widget.progress], ensure_ascii=False)
     assert len(drawn) < 300_000
 
@@ -111,7 +118,7 @@ def test_a_fault_in_the_view_is_told_and_fails_nothing(monkeypatch: pytest.Monke
     def broken(*_: Any) -> str:
         raise OSError("a secret path")
 
-    monkeypatch.setattr("sandbox_kernel.notebook.view.run_view.plain_text", broken)
+    monkeypatch.setattr("sandbox_kernel.notebook.view.still.plain_text", broken)
     _, published = shown([1])
     assert published[-1] == {"text/plain": "Run view: cannot be shown (OSError)"}
     monkeypatch.setattr(LateView, "_watch", broken)
@@ -122,7 +129,7 @@ def test_a_fault_in_the_view_is_told_and_fails_nothing(monkeypatch: pytest.Monke
 def test_the_text_of_a_view_lists_every_report_that_fits() -> None:
     result = CodeExecutionResult("success", reports=[["y" * 9_999] * 100] * 200)
     lines = [line for line in plain_text(result).split("\n") if re.match(r"\[\d+\] ", line)]
-    assert len(lines) == 200
+    assert len(lines) == LISTED
 
 
 # ---- the export to HTML ----
@@ -137,7 +144,8 @@ def test_no_text_in_the_state_of_a_widget_has_a_less_than_sign() -> None:
     assert widget is not None
     state = widget.get_state()
     assert "<" not in json.dumps([state["window"], state["progress"], state["head"]])
-    embedded = json.dumps(state, default=str).lower()  # as nbconvert puts it into a script element
+    states = [state, ViewCode.shared().get_state()]
+    embedded = json.dumps(states, default=str).lower()  # as nbconvert puts it into a script element
     assert "<!--" not in embedded
     assert "<script" not in embedded
 

@@ -139,8 +139,10 @@ def test_a_saved_notebook_shows_the_final_state_again(
     saved = notebook.save()
     widgets = saved["metadata"]["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
     assert sum("head" in each["state"] for each in widgets.values()) == 1
-    bundle = saved["cells"][at]["outputs"][-1]["data"]
-    listed = "".join(bundle["text/plain"])
+    outputs = saved["cells"][at]["outputs"]
+    listed = "".join(
+        line for each in outputs for line in each.get("data", {}).get("text/plain", "")
+    )
     assert "[0] { kept: 'yes' }" in listed
     assert "3 reports" in listed
 

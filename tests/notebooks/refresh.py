@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from .execution import NOTEBOOKS, WIDGET, code_cells, execute, is_view, joined_streams
 
-# Lines kept of the text that stands for a live view; the view itself needs a kernel to be alive.
+# Lines kept of the text that stands for a live view.
 _HEAD, _TAIL = 1, 6
 
 
@@ -25,13 +25,17 @@ def refresh(path: Path) -> None:
 
 
 def _kept(output: NotebookNode) -> bool:
-    """Whether a run without reports got a view is a matter of how busy the machine was."""
+    """Whether a run without reports got a view is a matter of how busy the machine was.
+
+    The live view itself needs a kernel to be alive.
+    """
+    if WIDGET in output.get("data", {}):
+        return False
     return not is_view(output) or ", 0 reports" not in output.data["text/plain"]
 
 
 def _still(output: NotebookNode) -> NotebookNode:
     if is_view(output):
-        output.data.pop(WIDGET, None)
         lines = output.data["text/plain"].split("\n")
         if len(lines) > _HEAD + _TAIL + 1:
             lines[_HEAD:-_TAIL] = ["…"]

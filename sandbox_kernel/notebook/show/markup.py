@@ -10,8 +10,8 @@ import html
 from typing import Literal, NewType
 
 Markup = NewType("Markup", str)
-Tag = Literal["code", "details", "div", "pre", "span", "summary", "table", "tbody", "td", "th",
-              "thead", "tr"]  # fmt: skip
+Tag = Literal["code", "details", "div", "path", "span", "summary", "svg", "table", "tbody", "td",
+              "th", "thead", "tr"]  # fmt: skip
 
 # Front ends look for LaTeX in HTML, whose \href can run script, but not inside of `code`.
 _MATH = ("$", "\\")

@@ -33,7 +33,7 @@ _BOX = (
 _CODE = "font:13px/1.5 var(--jp-code-font-family,monospace);white-space:nowrap"
 _CELL = "white-space:pre;text-align:"
 # Both are words that MathJax knows; inside, it looks for nothing.
-_NO_MATH = "tex2jax_ignore mathjax_ignore"
+NO_MATH = "tex2jax_ignore mathjax_ignore"
 
 
 def plain_result(value: Any) -> str:
@@ -85,12 +85,12 @@ def _records(value: Any) -> Markup:
     title = f"{len(value):,} row{'' if len(value) == 1 else 's'} as a tree"
     tree = closed_tree(title, outline(value, Budget(*_TREE_OF_RECORDS), _INNER))
     parts.append(element("div", tree, style=f"{_CODE};{_BOX};border:0"))
-    return element("div", *parts, class_=_NO_MATH)
+    return element("div", *parts, class_=NO_MATH)
 
 
 def _tree(value: Any) -> Markup:
     tree = open_tree(outline(value, Budget(*_TREE), _INNER))
-    return element("div", tree, style=f"{_CODE};{_BOX}", class_=_NO_MATH)
+    return element("div", tree, style=f"{_CODE};{_BOX}", class_=NO_MATH)
 
 
 def html_table(cells: Grid) -> Markup:

@@ -15,10 +15,8 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from ...budget import Budget
-from ...clean import clean_line, trimmed
-from ...contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
-from ..show.output import show
+from ...contract import CodeExecutionLog, CodeExecutionResult
+from .still import error_line, still_bundle, unfinished_bundle
 from .tally import Tally, weight
 from .veil import veiled
 
@@ -33,10 +31,6 @@ BEAT = 0.25  # seconds between two updates that only tell the time
 KEYFRAME = 2.0  # seconds between two updates that carry the whole window
 BATCH = 50  # new reports in one update, at most; the newest of them
 RATE = 300_000  # characters a second, about
-LISTED = 200  # reports in the text for front ends without widgets
-LISTED_TEXT = 500  # and characters of each
-LISTED_WORK = 250  # and what it may take to spell it
-ERROR_TEXT = 500
 
 Publish = Callable[[dict[str, Any], str, bool], None]
 """Shows a MIME bundle under a display id, or updates what is shown there."""
@@ -59,12 +53,14 @@ class Watchable(Protocol):
 class RunView:
     """One run's view; `watch` starts it, `finish` gives it its final state."""
 
-    def __init__(self, run: Watchable, publish: Publish) -> None:
+    def __init__(self, run: Watchable, publish: Publish, says_error: bool = False) -> None:
+        """`says_error` is for runs whose failure is told nowhere else."""
         self._run: Watchable | None = run
         self._publish = publish
+        self._says_error = says_error
         self._tally = Tally()
         self._started = time.monotonic()
-        self._display_id = uuid4().hex
+        self._still_id = uuid4().hex
         self._widget: RunWidget | None = None
         self._sent = (0, 0)
         self._keyframe_at = 0.0
@@ -76,14 +72,14 @@ class RunView:
         )
 
     @classmethod
-    def watch(cls, run: Watchable, publish: Publish) -> RunView:
+    def watch(cls, run: Watchable, publish: Publish, says_error: bool = False) -> RunView:
         """Start watching; call `finish` when the run is over."""
-        view = cls(run, publish)
+        view = cls(run, publish, says_error)
         view._thread.start()
         return view
 
     def finish(self, result: CodeExecutionResult) -> None:
-        """Show the final state: everything reported, and text for front ends without widgets.
+        """Show the final state, live and still.
 
         Never fails, and lets go of the run and of all that it said: a page, and with it the widget,
         may outlive them by days.
@@ -94,7 +90,7 @@ class RunView:
             self._show_end(result)
         except Exception as fault:
             text = f"Run view: cannot be shown ({type(fault).__name__})"
-            self._publish({"text/plain": text}, self._display_id, self._widget is not None)
+            self._publish({"text/plain": text}, self._still_id, self._widget is not None)
         finally:
             self._let_go()
 
@@ -104,9 +100,11 @@ class RunView:
             return
         widget = self._shown()
         with widget.hold_sync():
-            self._draw(widget, _ending(result))
+            self._draw(widget, self._ending(result))
             widget.window = veiled(self._window())
-        self._publish(widget.bundle(plain_text(result)), self._display_id, True)
+        still = still_bundle(widget.model_id, result, self._tally)
+        self._publish(still, self._still_id, True)
+        widget.send({"kind": "still", "data": still})
 
     def _let_go(self) -> None:
         if self._widget is not None:
@@ -134,7 +132,8 @@ class RunView:
 
             self._widget = RunWidget(self._terminate)
             self._draw(self._widget, {"status": "running"})
-            self._publish(self._widget.bundle("Run view: running"), self._display_id, False)
+            self._publish(self._widget.bundle(), uuid4().hex, False)
+            self._publish(unfinished_bundle(self._widget.model_id), self._still_id, False)
         return self._widget
 
     def _terminate(self) -> None:
@@ -167,6 +166,7 @@ class RunView:
             "elapsed_ms": round((time.monotonic() - self._started) * 1000),
             "memory": self._run.memory_used_bytes if self._run is not None else None,
             "reports": tally.reports.count,
+            "listed": tally.reports.listed,
             "logs": tally.logs.count,
             **state,
         }
@@ -185,40 +185,12 @@ class RunView:
             "logs": tally.logs.since(logs, BATCH),
         }
 
-
-def _ending(result: CodeExecutionResult) -> dict[str, Any]:
-    ending: dict[str, Any] = {
-        "status": result.status,
-        "elapsed_ms": round(result.duration_ms),
-        "memory": result.memory_used_bytes,
-    }
-    if result.error is not None:
-        ending["error"] = veiled(_error_line(result.error))
-    return ending
-
-
-def _error_line(error: CodeExecutionError) -> str:
-    name, message = error.name[:ERROR_TEXT], error.message[:ERROR_TEXT]
-    return clean_line((f"{name}: {message}" if message else name)[:ERROR_TEXT])
-
-
-def plain_text(result: CodeExecutionResult) -> str:
-    """What a notebook without widgets shows: how the run went, and its reports."""
-    total = len(result.reports)
-    reports = "1 report" if total == 1 else f"{total:,} reports"
-    lines = [f"Run: {result.status} after {result.duration_ms / 1000:.1f} s, {reports}"]
-    if result.error is not None:
-        lines.append(_error_line(result.error))
-    first = max(0, total - LISTED)
-    if first:
-        lines.append(f"… {first:,} earlier reports")
-    budget = Budget(LISTED * 4 * LISTED_TEXT)
-    for at, report in enumerate(result.reports[first:], first):
-        lines.append(f"[{at}] {_short(report, budget)}")
-    return "\n".join(lines)
-
-
-def _short(report: Any, budget: Budget) -> str:
-    """Laid out as if it were shown in full, as far as the budget has room for that."""
-    text = show(report, budget=budget.part(4 * LISTED_TEXT, LISTED_WORK))
-    return text if len(text) <= LISTED_TEXT else f"{trimmed(text[:LISTED_TEXT])}…"
+    def _ending(self, result: CodeExecutionResult) -> dict[str, Any]:
+        ending: dict[str, Any] = {
+            "status": result.status,
+            "elapsed_ms": round(result.duration_ms),
+            "memory": result.memory_used_bytes,
+        }
+        if result.error is not None and self._says_error:
+            ending["error"] = veiled(error_line(result.error))
+        return ending

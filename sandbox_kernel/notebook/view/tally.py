@@ -42,24 +42,24 @@ class Tally:
 
     def take(self, reports: Sequence[Any], logs: Sequence[CodeExecutionLog]) -> bool:
         """Count what came since the last time; whether there was anything."""
-        fresh = reports[self.reports.count :]
+        seen = self.reports.count
+        fresh = reports[seen:]
         spoken = logs[self.logs.count :]
-        for report in fresh:
-            self._classify(report)
-        self.reports.extend(fresh)
-        self.logs.extend(spoken)
+        listed = [each for each in enumerate(fresh, seen) if not self._is_drawn_as_bar(each[1])]
+        self.reports.extend(listed, len(fresh))
+        self.logs.extend(list(enumerate(spoken, self.logs.count)), len(spoken))
         return bool(fresh or spoken)
 
-    def _classify(self, report: Any) -> None:
-        if isinstance(report, dict):
-            if "progress" in report:
-                self._advance_bar(report)
-        elif is_number(report):
+    def _is_drawn_as_bar(self, report: Any) -> bool:
+        """Whether it moved a bar, which then shows all of it; a number goes on the plot besides."""
+        if is_number(report):
             self.plot.add(report)
+        if not isinstance(report, dict) or "progress" not in report or not is_progress(report):
+            return False
+        self._advance_bar(report)
+        return True
 
     def _advance_bar(self, report: Mapping[str, Any]) -> None:
-        if not is_progress(report):
-            return
         name = _label(report.get("label"))
         self.bars.pop(name, None)  # the newest bars stay when there are too many
         self.bars[name] = (report["progress"], report.get("total") or None)
@@ -72,38 +72,45 @@ class Tally:
 
 
 class Newest:
-    """The newest few of a growing sequence, drawn; `count` is how many there were in all."""
+    """The newest few of a growing sequence, drawn, each with its number in it.
+
+    `count` is how many there were in all, `listed` without those that are shown in another way.
+    """
 
     def __init__(self, draw: Draw) -> None:
         self.count = 0
+        self.listed = 0
         self._draw = draw
         self._kept: deque[_Kept] = deque(maxlen=NEWEST)
 
-    def extend(self, values: Sequence[Any]) -> None:
-        self.count += len(values)
-        self._kept.extend(_Kept(value) for value in values[-NEWEST:])
+    def extend(self, values: Sequence[tuple[int, Any]], count: int) -> None:
+        """Those to list, with their numbers; `count` of them are new in all."""
+        self.count += count
+        self.listed += len(values)
+        self._kept.extend(_Kept(*value) for value in values[-NEWEST:])
 
     def since(self, index: int, most: int = NEWEST) -> dict[str, Any]:
-        """`{first, items}`: those from `index` on, but only the newest that fit."""
+        """`{until, items}`: `[number, drawn]` from `index` on, but only the newest that fit."""
         room, budget = NEWEST_CHARACTERS, Budget()
         items: list[Any] = []
-        for kept in islice(reversed(self._kept), min(most, self.count - index)):
-            if budget.spent:
+        for kept in islice(reversed(self._kept), most):
+            if kept.number < index or budget.spent:
                 break
             drawn, size = kept.drawn_by(self._draw, budget)
             room -= size
             if items and room < 0:
                 break
-            items.append(drawn)
-        return {"first": self.count - len(items), "items": items[::-1]}
+            items.append([kept.number, drawn])
+        return {"until": self.count, "items": items[::-1]}
 
 
 class _Kept:
     """One value, drawn when it is first shown: in a flood most never are."""
 
-    __slots__ = ("_drawn", "_value")
+    __slots__ = ("_drawn", "_value", "number")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, number: int, value: Any) -> None:
+        self.number = number
         self._value = value
         self._drawn: tuple[list[Any], int] | None = None
 

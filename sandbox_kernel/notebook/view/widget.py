@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,6 +16,7 @@ from uuid import uuid4
 import anywidget
 import comm
 import traitlets
+from ipywidgets import Widget  # type: ignore[import-untyped]  # it has no types
 from ipywidgets.widgets import widget as ipywidgets_registry  # type: ignore[import-untyped]  # it has no types
 
 _PAGE = Path(__file__).parent / "page"
@@ -21,12 +24,29 @@ _KEPT = 20  # views of runs that are over, for pages that are loaded again
 _SCRIPTS = ("elements", "feed", "values", "plot", "lists", "panel", "keep", "view")
 
 
+class ViewCode(Widget):  # type: ignore[misc]  # ipywidgets has no types
+    """The code of all views: a page gets it once, and a notebook keeps it once."""
+
+    # One module for the page, joined here: its parts share a scope, and there is nothing to build.
+    source = traitlets.Unicode(
+        "\n".join((_PAGE / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+    ).tag(sync=True)
+    style = traitlets.Unicode((_PAGE / "view.css").read_text("utf-8")).tag(sync=True)
+
+    @classmethod
+    @cache
+    def shared(cls) -> ViewCode:
+        """Its id is that of its text: after a restart a notebook still keeps it once."""
+        text = cls.source.default_value + cls.style.default_value
+        return cls(model_id=f"sandbox-view-{sha256(text.encode()).hexdigest()[:24]}")
+
+
 class RunWidget(anywidget.AnyWidget):
     """Whole states are traits, which a saved notebook keeps; what is new between them is sent."""
 
-    # One module for the page, joined here: its parts share a scope, and there is nothing to build.
-    _esm = "\n".join((_PAGE / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
-    _css = (_PAGE / "view.css").read_text("utf-8")
+    _esm = (_PAGE.parent / "load.js").read_text("utf-8")
+    # The widget that has the code, as ipywidgets writes references.
+    code = traitlets.Unicode().tag(sync=True)
 
     # Status, elapsed time, memory, counts, error, and the id under which a notebook keeps all this.
     head: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
@@ -41,7 +61,8 @@ class RunWidget(anywidget.AnyWidget):
 
     def __init__(self, terminate: Callable[[], None]) -> None:
         key = uuid4().hex
-        super().__init__(model_id=key, head={"id": key, "status": "running"})
+        code = f"IPY_MODEL_{ViewCode.shared().model_id}"
+        super().__init__(model_id=key, code=code, head={"id": key, "status": "running"})
         self._terminate: Callable[[], None] | None = terminate
         self.on_msg(self._hear)
         # ipykernel sends comm messages to the subshell that last spoke on the comm, which is the
@@ -77,7 +98,7 @@ class RunWidget(anywidget.AnyWidget):
             comm.get_comm_manager().comms.pop(channel.comm_id, None)
             channel._closed = True  # so that nothing is sent when it is collected
 
-    def bundle(self, text: str) -> dict[str, Any]:
-        """The MIME bundle of an output: the live view, and text for whoever cannot show it."""
+    def bundle(self) -> dict[str, Any]:
+        """The MIME bundle of an output that is nothing but the live view; see `still.py`."""
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {"text/plain": text, "application/vnd.jupyter.widget-view+json": view}
+        return {"text/plain": "", "application/vnd.jupyter.widget-view+json": view}

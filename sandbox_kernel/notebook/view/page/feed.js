@@ -5,26 +5,23 @@ const NEWEST = 200; // as in tally.py
 
 class Feed {
   constructor() {
-    this.entries = []; // {index, item}, ascending
+    this.entries = []; // {index, item}, ascending; progress is not among them, so numbers are missing
+    this.until = 0; // the number of the next one
   }
 
-  get last() {
-    return this.entries.length ? this.entries.at(-1).index : -1;
-  }
-
-  /** Adds only what is newer. A gap stays a gap, which the numbers show. */
-  add({ first, items }) {
-    const fresh = items
-      .map((item, offset) => ({ index: first + offset, item }))
-      .filter(({ index }) => index > this.last);
+  /** Adds only what is newer. */
+  add({ until, items }) {
+    const fresh = items.filter(([index]) => index >= this.until).map(([index, item]) => ({ index, item }));
     this.entries = [...this.entries, ...fresh].slice(-NEWEST);
+    this.until = Math.max(this.until, until);
   }
 
   /** Replaces everything by a whole window, unless something newer has arrived already. */
-  replace({ first, items }) {
-    if (first + items.length - 1 < this.last) return;
+  replace(window) {
+    if (window.until < this.until) return;
     this.entries = [];
-    this.add({ first, items });
+    this.until = 0;
+    this.add(window);
   }
 }
 
@@ -36,7 +33,7 @@ class RunStore {
     this.logs = new Feed();
     this.listeners = new Set();
     this.heardAt = null; // when this page last heard from the kernel; null in a notebook just opened
-    this.choices = { tab: null, filter: '', open: new Set(), focus: null };
+    this.choices = { tab: chosenTab(this.head.id), filter: '', open: new Set(), focus: null };
     this.takeWindow();
     model.on('change:window', () => (this.takeWindow(), this.tell()));
     model.on('change:progress change:plot', () => this.tell());
@@ -61,6 +58,13 @@ class RunStore {
     this.hear();
   }
 
+  chooseTab(name) {
+    this.choices.tab = name;
+    try {
+      sessionStorage.setItem(TAB + this.head.id, name); // for when the page is loaded again
+    } catch {} // not allowed here, or full
+  }
+
   hear() {
     this.heardAt = performance.now();
     this.tell();
@@ -80,5 +84,15 @@ class RunStore {
   get elapsed() {
     const since = this.status === 'running' ? performance.now() - this.heardAt : 0;
     return (this.head.elapsed_ms ?? 0) + since;
+  }
+}
+
+const TAB = 'sandbox-run-tab-';
+
+function chosenTab(id) {
+  try {
+    return sessionStorage.getItem(TAB + id);
+  } catch {
+    return null;
   }
 }

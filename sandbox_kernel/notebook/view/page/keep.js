@@ -15,6 +15,7 @@ function keepInNotebook(model) {
   const saved = notebook.getMetadata('widgets')?.[STATE] ?? { version_major: 2, version_minor: 0, state: {} };
   const state = withoutForgotten(saved.state, shownModels(notebook));
   for (const name of [id, ...references(live[id])]) if (live[name]) state[name] = live[name];
+  state[id] = summary(live[id]);
   notebook.setMetadata('widgets', { ...notebook.getMetadata('widgets'), [STATE]: { ...saved, state } });
 }
 
@@ -40,12 +41,56 @@ const references = ({ state }) =>
     .filter((value) => typeof value === 'string' && value.startsWith('IPY_MODEL_'))
     .map((value) => value.slice('IPY_MODEL_'.length));
 
-/** Without our views whose output is gone from the notebook; other widgets are left alone. */
+const SAVED = 12_000; // characters of reports, and of logs, in the notebook's file
+
+/** A view as the file keeps it: of what it lists only the newest. */
+function summary(entry) {
+  const { window } = entry.state;
+  if (!window?.reports) return entry;
+  const kept = { reports: newest(window.reports), logs: newest(window.logs) };
+  return { ...entry, state: { ...entry.state, window: kept } };
+}
+
+function newest({ until, items }) {
+  let room = SAVED;
+  const kept = items.toReversed().filter((item) => (room -= JSON.stringify(item).length) > 0);
+  return { until, items: kept.toReversed() };
+}
+
+/** Without our views whose output is gone, and the code that none of the others uses; other widgets stay. */
 function withoutForgotten(state, shown) {
   const isOurs = (entry) => entry.state?._anywidget_id?.endsWith('.RunWidget');
-  const forgotten = Object.entries(state).filter(([name, entry]) => isOurs(entry) && !shown.has(name));
-  const gone = new Set(forgotten.flatMap(([name, entry]) => [name, ...references(entry)]));
-  return Object.fromEntries(Object.entries(state).filter(([name]) => !gone.has(name)));
+  const isGone = ([name, entry]) => isOurs(entry) && !shown.has(name);
+  const all = Object.entries(state);
+  const used = new Set(all.filter((each) => !isGone(each)).flatMap(([, entry]) => references(entry)));
+  const gone = all.filter(isGone).flatMap(([name, entry]) => [name, ...references(entry)]);
+  const dropped = new Set(gone.filter((name) => !used.has(name)));
+  return Object.fromEntries(all.filter(([name]) => !dropped.has(name)));
+}
+
+/**
+ * The still output of a run that has ended. A page that was loaded during the run does not get the
+ * kernel's update of it; so the view writes it there.
+ */
+function keepStill(model, data) {
+  const notebook = model.widget_manager?.context?.model;
+  const name = stillName(model.get('head').id);
+  for (const { outputs } of notebook?.cells ?? [])
+    for (let at = 0; at < (outputs?.length ?? 0); at++) {
+      const shown = outputs.get(at).data?.['text/html'];
+      if (!String(shown).includes(name) || shown === data['text/html']) continue;
+      outputs.set(at, { output_type: 'display_data', metadata: {}, data });
+    }
+}
+
+const stillName = (id) => `sandbox-run-still-${id}`;
+
+/** Where the view is drawn, its still output is not needed. */
+function hideStill(id) {
+  const still = `.${stillName(id)}`;
+  const rule = make('style', {}, `${still}, .jp-OutputArea-child:has(${still}) { display: none; }`);
+  document.head.append(rule);
+  return () => rule.remove();
 }
 
 function shownModels(notebook) {

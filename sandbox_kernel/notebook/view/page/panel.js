@@ -66,7 +66,7 @@ class Panel {
   }
 
   chooseTab(list) {
-    this.store.choices.tab = list.name;
+    this.store.chooseTab(list.name);
     this.draw();
   }
 
@@ -129,7 +129,7 @@ class Panel {
 
   total({ name }, entries) {
     const { head } = this.store;
-    return name === 'Reports' ? (head.reports ?? 0) : name === 'Console' ? (head.logs ?? 0) : entries.length;
+    return name === 'Reports' ? (head.listed ?? 0) : name === 'Console' ? (head.logs ?? 0) : entries.length;
   }
 
   remark(total, held, filter) {

@@ -18,6 +18,10 @@ function initialize({ model }) {
     setTimeout(() => keepInNotebook(model)); // when the last of the final state has arrived
   };
   store.listeners.add(keepAtEnd);
+  model.on(
+    'msg:custom',
+    ({ kind, data }) => kind === 'still' && setTimeout(() => keepStill(model, data), 500),
+  );
   if (!kept) keepWhenSaved(model, () => kept);
   else setTimeout(() => isBehind(model) && keepInNotebook(model), 500); // when the model is known
 }
@@ -31,7 +35,9 @@ function render({ model, el }) {
   store.listeners.add(draw);
   const clock = setInterval(() => panel.element.dataset.status === 'running' && panel.drawTime(), 100);
   rememberFocus(panel.element, store.choices);
+  const showStill = hideStill(store.head.id);
   return () => {
+    showStill();
     store.listeners.delete(draw);
     clearInterval(clock);
     cancelAnimationFrame(frame);

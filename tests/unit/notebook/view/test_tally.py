@@ -22,8 +22,8 @@ def test_the_count_is_exact_and_the_newest_are_kept() -> None:
     tally = tally_of(*range(100_000))
     window = tally.reports.since(0)
     assert tally.reports.count == 100_000
-    assert window["first"] == 100_000 - NEWEST
-    assert window["items"][-1] == ["number", "99999"]
+    assert (window["until"], len(window["items"])) == (100_000, NEWEST)
+    assert window["items"][-1] == [99_999, ["number", "99999"]]
 
 
 def test_only_what_is_new_is_taken() -> None:
@@ -32,14 +32,14 @@ def test_only_what_is_new_is_taken() -> None:
     assert not tally.take(reports, ())
     reports.append(3)
     assert tally.take(reports, ())
-    assert tally.reports.since(2) == {"first": 2, "items": [["number", "3"]]}
+    assert tally.reports.since(2) == {"until": 3, "items": [[2, ["number", "3"]]]}
 
 
 def test_a_window_of_large_reports_stays_small() -> None:
     tally = tally_of(*({"text": "x" * 1_000} for _ in range(1_000)))
     window = tally.reports.since(0)
     assert weight(window["items"]) < 100_000
-    assert window["first"] + len(window["items"]) == 1_000
+    assert (window["until"], window["items"][-1][0]) == (1_000, 999)
 
 
 def test_one_report_larger_than_the_window_still_shows() -> None:
@@ -104,4 +104,11 @@ def test_a_long_line_keeps_its_extremes_in_few_points() -> None:
 def test_logs_are_lines_as_on_stdout() -> None:
     tally = Tally()
     tally.take((), [CodeExecutionLog("warn", ("a", {"b": 1}), 0.0)])
-    assert tally.logs.since(0)["items"] == [["warn", "a { b: 1 }"]]
+    assert tally.logs.since(0)["items"] == [[0, ["warn", "a { b: 1 }"]]]
+
+
+def test_progress_is_counted_but_not_listed_and_pushes_nothing_out() -> None:
+    progress = [{"progress": at, "total": 1_000} for at in range(1_000)]
+    tally = tally_of("first", *progress, "last")
+    assert (tally.reports.count, tally.reports.listed) == (1_002, 2)
+    assert [number for number, _ in tally.reports.since(0)["items"]] == [0, 1_001]
