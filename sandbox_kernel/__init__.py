@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .contract import CodeExecutionOptions as CodeExecutionOptions
     from .contract import CodeExecutionResult as CodeExecutionResult
     from .contract import RunFailed as RunFailed
+    from .dataframe import to_frame as to_frame
     from .engine import Engine as Engine
     from .errors import EngineBusyError as EngineBusyError
     from .errors import EngineClosedError as EngineClosedError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .errors import SerializationError as SerializationError
     from .execution import CodeExecution as CodeExecution
     from .npm import modules_from as modules_from
+    from .plain.columns import columns as columns
     from .run import evaluate as evaluate
     from .run import run_code as run_code
     from .values import ArrayBuffer as ArrayBuffer
@@ -47,6 +49,7 @@ _HOME = {
     "CodeExecutionOptions": "contract",
     "CodeExecutionResult": "contract",
     "RunFailed": "contract",
+    "to_frame": "dataframe",
     "Engine": "engine",
     "EngineBusyError": "errors",
     "EngineClosedError": "errors",
@@ -58,6 +61,7 @@ _HOME = {
     "SerializationError": "errors",
     "CodeExecution": "execution",
     "modules_from": "npm",
+    "columns": "plain.columns",
     "evaluate": "run",
     "run_code": "run",
     "ArrayBuffer": "values",

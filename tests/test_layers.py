@@ -54,6 +54,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "loops": {"errors"},
     "clock": set(),
     "lending": SEAM,
+    "dataframe": DATA | {"contract"},
     "transcript": SEAM,
     "execution": SEAM | {"transcript"},
     "isolation": {"errors"},
