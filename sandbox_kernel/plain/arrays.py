@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from ..errors import SerializationError
-from .forms import Moments, Records, are_safe
+from .forms import Moments, Numbers, Records, are_safe
 from .loaded import types_in
 
 _NOT_A_TIME = -(2**63)
@@ -49,21 +50,20 @@ def is_safe(array: Any) -> bool:
     return not array.size or are_safe(int(array.min()), int(array.max()))
 
 
-def milliseconds(array: Any) -> list[float | None]:
-    """Of an array of datetime64 or timedelta64 in one dimension; None where it has no time."""
+def milliseconds(array: Any) -> Any:
+    """Of an array of datetime64 or timedelta64, as float64; NaN where it has no time."""
     kind = "datetime64[us]" if array.dtype.kind == "M" else "timedelta64[us]"
     counts = array.astype(kind).astype("int64")
-    exact = (counts / _MICROSECONDS).tolist()
-    if not (counts == _NOT_A_TIME).any():
-        return exact  # type: ignore[no-any-return]  # numpy may not be installed
-    missing = (counts == _NOT_A_TIME).tolist()
-    return [None if absent else each for each, absent in zip(exact, missing, strict=True)]
+    exact = counts / _MICROSECONDS
+    exact[counts == _NOT_A_TIME] = nan
+    return exact
 
 
 def _times(array: Any) -> Any:
     if array.ndim > 1:
         return list(array)
-    return Moments(milliseconds(array)) if array.dtype.kind == "M" else milliseconds(array)
+    form = Moments if array.dtype.kind == "M" else Numbers
+    return form(milliseconds(array))
 
 
 def _records(array: Any) -> Any:

@@ -33,19 +33,19 @@ def array_contents(array: Any) -> Any:
     if types.is_timestamp(array.type):
         return Moments(milliseconds(array))
     if types.is_duration(array.type):
-        return milliseconds(array)
+        return Numbers(milliseconds(array))
     if types.is_floating(array.type) or is_safely_whole(array):
         return Numbers(to_numpy(array).astype("float64", copy=False))
     return array.to_pylist()
 
 
-def milliseconds(array: Any) -> list[float | None]:
-    """Of timestamps or durations. A timestamp without a time zone is UTC."""
+def milliseconds(array: Any) -> Any:
+    """Of timestamps or durations, as float64; NaN where there is none. Naive timestamps are UTC."""
     pyarrow = module("pyarrow")
     is_moment = pyarrow.types.is_timestamp(array.type)
     unit = pyarrow.timestamp("us", array.type.tz) if is_moment else pyarrow.duration("us")
-    counts = array.cast(unit, safe=False).cast(pyarrow.int64()).to_pylist()
-    return [None if count is None else count / _MICROSECONDS for count in counts]
+    counts = array.cast(unit, safe=False).cast(pyarrow.int64()).cast(pyarrow.float64(), safe=False)
+    return to_numpy(counts) / _MICROSECONDS
 
 
 def is_safely_whole(array: Any) -> bool:
@@ -68,7 +68,7 @@ def scalar_of(scalar: Any) -> Any:
         return None
     if not (pyarrow.types.is_timestamp(scalar.type) or pyarrow.types.is_duration(scalar.type)):
         return scalar.as_py()
-    [found] = milliseconds(pyarrow.array([scalar]))
-    if found is None or pyarrow.types.is_duration(scalar.type):
+    found = float(milliseconds(pyarrow.array([scalar]))[0])
+    if pyarrow.types.is_duration(scalar.type):
         return found
     return _EPOCH + timedelta(milliseconds=found)

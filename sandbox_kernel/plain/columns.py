@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterable
 from math import nan
 from typing import Any
 
@@ -36,7 +34,7 @@ def columns(frame: Any) -> dict[str, Any]:
 def _of_series(series: Any) -> Any:
     kind = series.dtype.kind
     if kind in "Mm":
-        return _or_nan(milliseconds(to_times(series)))
+        return milliseconds(to_times(series))
     is_extension = not isinstance(series.dtype, types_in("numpy", "dtype"))
     if kind in "iuf" and is_extension:
         return _numbers_or_cells(series, kind)
@@ -55,13 +53,9 @@ def _numbers_or_cells(series: Any, kind: str) -> Any:
 def _of_arrow(column: Any) -> Any:
     types = module("pyarrow").types
     if types.is_timestamp(column.type) or types.is_duration(column.type):
-        return _or_nan(arrow.milliseconds(column))
+        return arrow.milliseconds(column)
     if types.is_floating(column.type):
         return arrow.to_numpy(column)
     if types.is_integer(column.type) and is_safe(arrow.to_numpy(column.drop_null())):
         return arrow.to_numpy(column)
     return column.to_pylist()
-
-
-def _or_nan(numbers: Iterable[float | None]) -> array[float]:
-    return array("d", [nan if number is None else number for number in numbers])

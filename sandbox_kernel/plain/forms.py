@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +18,15 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moments:
-    """Milliseconds since the epoch; the guest gets an array of Dates, null where there is None."""
+class Numbers:
+    """A buffer of numbers; the guest gets a plain array of them, null where there is NaN."""
 
-    milliseconds: Sequence[float | None]
+    buffer: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """A buffer of numbers; the guest gets a plain array of them, null where there is NaN."""
+class Moments:
+    """A buffer of milliseconds since the epoch; the guest gets an array of Dates, null for NaN."""
 
     buffer: Any
 

@@ -30,8 +30,8 @@ def series_contents(series: Any) -> Any:
     """The cells of a Series or an Index, in a form that becomes a plain array."""
     kind = series.dtype.kind
     if kind in "Mm":
-        times = milliseconds(to_times(series))
-        return Moments(times) if kind == "M" else times
+        form = Moments if kind == "M" else Numbers
+        return form(milliseconds(to_times(series)))
     if isinstance(series.dtype, types_in("numpy", "dtype")) and kind in "iuf":
         array = series.to_numpy()
         if kind == "f" or is_safe(array):

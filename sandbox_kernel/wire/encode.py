@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ..values import MAX_SAFE_INTEGER
+from .dump import dump, dump_table
 from .failures import error_node
 from .frame import Buffer
 from .jsonlike import plain_containers
@@ -18,9 +18,10 @@ def encode(value: Any, path: str, lender: Lender | None) -> tuple[str, list[Buff
     if kind is int and -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
         return f"P{value}", []
     if kind in _SIMPLE or plain_containers(value) is not None:
-        return "P" + _dump(value), []
+        return "P" + dump(value), []
     tabulator = Tabulator(path, lender)
-    return "T" + _dump(tabulator.table(value)), tabulator.attachments
+    table = tabulator.table(value)
+    return "T" + dump_table(table, tabulator.spelled), tabulator.attachments
 
 
 _SIMPLE = (str, bool, type(None))
@@ -28,7 +29,4 @@ _SIMPLE = (str, bool, type(None))
 
 def encode_error(error: BaseException) -> str:
     """The wire text of an exception: its name, its message and its code, if that is a text."""
-    return "T" + _dump([[0], error_node(error)])
-
-
-_dump = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+    return "T" + dump([[0], error_node(error)])

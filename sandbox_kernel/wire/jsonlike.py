@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any
 
 from ..values import MAX_SAFE_INTEGER
 
 _DEEPEST = 100
-_TEXTS = frozenset((str, bool, type(None)))
-_SCALARS = _TEXTS | {int, float}
-_PARTS = _SCALARS | {dict, list, tuple}
+TEXTS = frozenset((str, type(None)))
+_WORDS = TEXTS | {bool}
+_SCALARS = _WORDS | {int, float}
+PARTS = _SCALARS | {dict, list, tuple}  # the types that plain data has
 
 
 def plain_containers(root: Any) -> set[int] | None:
@@ -49,14 +50,11 @@ def plain_containers(root: Any) -> set[int] | None:
     return None
 
 
-def are_plain(items: Collection[Any]) -> bool | None:
-    """Whether they are scalars that JSON has; None if there are containers of which JSON has the type."""
-    kinds = set(map(type, items))
-    if kinds <= _TEXTS:
+def are_plain(kinds: set[type], items: Iterable[Any]) -> bool:
+    """Whether items of these types are scalars that JSON has."""
+    if kinds <= _WORDS:
         return True
-    if kinds <= _SCALARS:
-        return all(map(_is_plain_scalar, items))
-    return None if kinds <= _PARTS else False
+    return kinds <= _SCALARS and all(map(_is_plain_scalar, items))
 
 
 def _is_plain_scalar(value: Any) -> bool:

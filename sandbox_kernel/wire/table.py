@@ -8,7 +8,7 @@ undefined, `["n", text]` a number JSON lacks, `["b", hex]` a bigint. A *node* is
 Nodes refer to each other by number, so depth costs no recursion and cycles need no special case.
 Only to the guest (`tabulate.py`):
     ["j", value] what JSON represents    ["r", count, name, item…] rows of objects, given by columns
-    ["D", [ms…]] array of Dates          ["N", type, attachment] array of numbers, null for NaN
+    ["N", type, attachment] array of numbers, null for NaN      ["D", type, attachment] of Dates
 """
 
 from __future__ import annotations

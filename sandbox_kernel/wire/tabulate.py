@@ -27,9 +27,10 @@ from ..values import (
     Opaque,
     Undefined,
 )
+from .dump import dump_texts
 from .failures import error_node
 from .frame import Buffer
-from .jsonlike import are_plain, plain_containers
+from .jsonlike import PARTS, TEXTS, are_plain, plain_containers
 from .scalars import EPOCH
 from .trail import ROOT, Step, Trail
 
@@ -38,6 +39,7 @@ _BUFFERS = frozenset((bytes, bytearray, memoryview, array))
 _FUNCTIONS = frozenset((FunctionType, MethodType, BuiltinFunctionType))
 _NEVER_SCALARS = frozenset((dict, list, tuple, set, frozenset, datetime)) | _BUFFERS | _FUNCTIONS
 _STR = frozenset((str,))
+_MANY = 100  # texts in a list that are worth a way of their own
 _FORMS = (Records, Moments, Numbers)
 _MILLISECOND = timedelta(milliseconds=1)
 _EMBEDS_AT = 2  # depth down to which a whole part may be embedded; each level costs another walk
@@ -59,6 +61,7 @@ class Tabulator:
 
     def __init__(self, path: str, lender: Lender | None) -> None:
         self.attachments: list[Buffer] = []
+        self.spelled: dict[int, str] = {}  # entries of the table that are JSON already
         self._lender = lender
         self._trail = Trail(path)
         self._numbers: dict[int, int] = {}  # by identity
@@ -161,16 +164,22 @@ class Tabulator:
         """A part that JSON represents is left as it is: the guest has it as soon as it has parsed."""
         if type(value) is dict and not set(map(type, value)) <= _STR:
             return None
-        plain = are_plain(value.values() if type(value) is dict else value)
-        if plain:
+        items = value.values() if type(value) is dict else value
+        kinds = set(map(type, items))
+        if are_plain(kinds, items):
+            if kinds <= TEXTS and type(value) is list and len(value) >= _MANY:
+                self._spell_texts(value, me)
             return ["j", value]
-        if (
-            plain is None and 0 < self._depth <= _EMBEDS_AT
-        ):  # the whole root is known not to be plain
+        if kinds <= PARTS and 0 < self._depth <= _EMBEDS_AT:  # the root is known not to be plain
             within = plain_containers(value)
             if within and self._embedded.add(me, within - {id(value)}, self._numbers):
                 return ["j", value]
         return None
+
+    def _spell_texts(self, texts: list[str | None], me: int) -> None:
+        text = dump_texts(texts)
+        if text is not None:
+            self.spelled[me + 1] = f'["j",{text}]'
 
     def _spelled(self, value: Any, me: int) -> list[Any]:
         """The node of a dict, list or tuple, item by item."""
@@ -248,10 +257,9 @@ class Tabulator:
         return ["d", milliseconds if math.isfinite(milliseconds) else None]
 
     def _form_node(self, value: Records | Moments | Numbers, me: int) -> list[Any]:
-        if isinstance(value, Moments):
-            return ["D", value.milliseconds]
-        if isinstance(value, Numbers):
-            return ["N", *self._attach(memoryview(value.buffer))]
+        if not isinstance(value, Records):
+            tag = "D" if isinstance(value, Moments) else "N"
+            return [tag, *self._attach(memoryview(value.buffer))]
         node: list[Any] = ["r", value.count]
         for name, column in value.columns.items():
             node += (name, self._item(column, me, ("column", name)))

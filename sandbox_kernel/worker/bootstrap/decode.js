@@ -73,9 +73,8 @@ function decodeNode(item, buffers, clean) {
     case 'r':
       return [];
     case 'D':
-      return dates(item[1], clean);
     case 'N':
-      return numbers(new BinaryConstructors[item[1]](buffers[item[2]]), clean);
+      return cells(new BinaryConstructors[item[1]](buffers[item[2]]), clean, item[0] === 'D');
     case 'o':
       return {};
     case 'm':
@@ -117,30 +116,27 @@ function fillNode(item, target, made, clean) {
   }
 }
 
+// A column at a time, with loops of their own where assigning will do: there may be very many cells.
 function fillRows(item, rows, made, clean) {
-  for (let i = 0; i < item[1]; i++) putAt(rows, i, {}, clean);
+  const count = item[1];
+  for (let i = 0; i < count; i++) putAt(rows, i, {}, clean);
   for (let at = 2; at < item.length; at += 2) {
     const name = item[at];
     const column = decodeItem(item[at + 1], made);
-    for (let i = 0; i < item[1]; i++) putField(rows[i], name, column[i]);
+    if (name in ObjectPrototype) for (let i = 0; i < count; i++) put(rows[i], name, column[i]);
+    else for (let i = 0; i < count; i++) rows[i][name] = column[i];
   }
 }
 
-function dates(milliseconds, clean) {
-  const made = [];
-  for (let i = 0; i < milliseconds.length; i++) {
-    const time = milliseconds[i];
-    putAt(made, i, time === null ? null : new DateConstructor(time), clean);
-  }
-  return made;
-}
-
-function numbers(typed, clean) {
+// An array of what is in a typed array, with null for NaN.
+function cells(typed, clean, areMoments) {
   const made = [];
   const length = apply(viewLength, typed, []);
   for (let i = 0; i < length; i++) {
     const number = typed[i];
-    putAt(made, i, number === number ? number : null, clean);
+    const cell = number !== number ? null : areMoments ? new DateConstructor(number) : number;
+    if (clean) made[i] = cell;
+    else put(made, i, cell);
   }
   return made;
 }
