@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .execution import CodeExecution as CodeExecution
     from .npm import modules_from as modules_from
     from .plain.columns import columns as columns
+    from .replies import extract_code as extract_code
     from .run import evaluate as evaluate
     from .run import run_code as run_code
     from .values import ArrayBuffer as ArrayBuffer
@@ -62,6 +63,7 @@ _HOME = {
     "CodeExecution": "execution",
     "modules_from": "npm",
     "columns": "plain.columns",
+    "extract_code": "replies",
     "evaluate": "run",
     "run_code": "run",
     "ArrayBuffer": "values",

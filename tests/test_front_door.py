@@ -14,7 +14,7 @@ def test_the_public_names_are_these() -> None:
         "CodeExecutionOptions", "CodeExecutionResult", "Engine", "EngineBusyError", "EngineClosedError", "EngineError",
         "GuestError", "GuestFunction", "IsolationError", "JSMap", "JSSet", "Opaque", "OptionError",
         "RunEndedError", "RunFailed", "SandboxError", "SerializationError", "__version__", "columns", "evaluate",
-        "modules_from", "one_way", "run_code", "to_frame", "undefined",
+        "extract_code", "modules_from", "one_way", "run_code", "to_frame", "undefined",
     ]  # fmt: skip
     for name in sandbox_kernel.__all__:
         assert getattr(sandbox_kernel, name) is not None

@@ -44,6 +44,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "folders": {"isolation", "spelling"},
     "npm": {"errors", "folders"},
     "spelling": set(),
+    "replies": set(),
     "jsonable": {"budget", "values"},
     "contract": DATA,
     "plain": DATA,

@@ -18,6 +18,7 @@ from sandbox_kernel import (
     RunFailed,
     SandboxError,
     evaluate,
+    extract_code,
     modules_from,
     one_way,
     run_code,
@@ -110,7 +111,9 @@ def described(result: CodeExecutionResult) -> float:
 
 
 def evaluated(rows: list[dict[str, float]]) -> object:
-    run = evaluate("rows.length", globals={"rows": rows}, language="javascript")
+    run = evaluate(
+        extract_code("```js\nrows.length\n```"), globals={"rows": rows}, language="javascript"
+    )
     assert_type(run, CodeExecution)
     try:
         return run.wait().unwrap()
