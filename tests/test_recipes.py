@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What somebody would type into a search box.
 QUESTIONS = {
     "How do I set a timeout?": "set timeout terminate_after",
-    "How do I pass a DataFrame?": "pass DataFrame records",
+    "How do I pass a DataFrame?": "pass DataFrame records columns",
     "How do I get a chart or an image out?": "chart image",
     "How do I call a bridge with keyword arguments, and what crosses?": "keyword arguments crosses",
     "How do I use an npm package, such as lodash?": "npm package lodash modules_from",
