@@ -1,4 +1,4 @@
-"""Untrusted JavaScript and TypeScript in a locked-down sandbox: `run_code(source, options)`.
+"""Untrusted code in a locked-down sandbox: `run_code(source)`, and `run_program(code)` for Python.
 
 Names load on first use, because the worker imports this package too and must stay small.
 """
@@ -29,9 +29,14 @@ if TYPE_CHECKING:
     from .execution import CodeExecution as CodeExecution
     from .npm import modules_from as modules_from
     from .plain.columns import columns as columns
+    from .programs import OutputFile as OutputFile
+    from .programs import ProgramExecution as ProgramExecution
+    from .programs import ProgramResult as ProgramResult
+    from .programs import Programs as Programs
     from .replies import extract_code as extract_code
     from .run import evaluate as evaluate
     from .run import run_code as run_code
+    from .run import run_program as run_program
     from .values import ArrayBuffer as ArrayBuffer
     from .values import BigInt as BigInt
     from .values import GuestError as GuestError
@@ -64,8 +69,13 @@ _HOME = {
     "modules_from": "npm",
     "columns": "plain.columns",
     "extract_code": "replies",
+    "OutputFile": "programs",
+    "ProgramExecution": "programs",
+    "ProgramResult": "programs",
+    "Programs": "programs",
     "evaluate": "run",
     "run_code": "run",
+    "run_program": "run",
     "ArrayBuffer": "values",
     "BigInt": "values",
     "GuestError": "values",

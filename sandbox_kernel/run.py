@@ -1,9 +1,9 @@
-"""`run_code`, `evaluate`, and `run_cell` for notebooks."""
+"""`run_code`, `evaluate`, `run_program`, and `run_cell` for notebooks."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     )
     from .engine.pool import WorkerPool
     from .execution import CodeExecution
+    from .programs.contract import ProgramOptions
+    from .programs.handle import ProgramBackend, ProgramExecution
     from .wire.order import Order
 
 
@@ -161,6 +163,85 @@ def _start(
 def warm_up() -> None:
     """Starts the default engine's processes now rather than at the first run."""
     _parts(starts_zygote=True).warm_pool()
+
+
+def run_program(
+    code: str,
+    language: str = "python",
+    *,
+    stdin: str | bytes | None = None,
+    args: Sequence[str] | None = None,
+    files: Mapping[str, str | bytes] | None = None,
+    timeout_ms: float | None = None,
+    memory_limit_bytes: int | None = None,
+    output_bytes: int | None = None,
+    max_file_bytes: int | None = None,
+    packages: Sequence[str] | None = None,
+    install: bool | None = None,
+    tools: Any = None,
+    policy: Any = None,
+    allow: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    session: str | None = None,
+    workspaces: Any = None,
+    engine: ProgramBackend | None = None,
+    **unknown: Never,
+) -> ProgramExecution:
+    """Runs a program in a fresh, isolated process, with an empty directory of its own.
+
+    An invalid option raises `OptionError` before anything runs. The handle that is returned can be
+    awaited, waited for, streamed and terminated like that of `run_code`.
+
+    Args:
+        code: The program's text.
+        language: `"python"`; others are still to come, and say so.
+        stdin: What the program reads from its standard input.
+        args: Its arguments, `sys.argv[1:]`.
+        files: Plain file name to content: what lies in its directory when it begins.
+        timeout_ms: Time limit; 30,000 if not given, `math.inf` for none.
+        memory_limit_bytes: 256 MiB if not given.
+        output_bytes: How much of stdout, and of stderr, is kept; 512 KiB if not given.
+        max_file_bytes: The largest file that comes back with its data; 10 MiB if not given.
+        packages: Still to come, like the other options that are not described here.
+        env: Names and values that its environment has beside `HOME`, `PATH` and the like.
+        engine: Where to run, a `Programs`; the default one if not given.
+    """
+    given = {
+        "stdin": stdin,
+        "args": args,
+        "files": files,
+        "timeout_ms": timeout_ms,
+        "memory_limit_bytes": memory_limit_bytes,
+        "output_bytes": output_bytes,
+        "max_file_bytes": max_file_bytes,
+        "packages": packages,
+        "install": install,
+        "tools": tools,
+        "policy": policy,
+        "allow": allow,
+        "env": env,
+        "session": session,
+        "workspaces": workspaces,
+    }
+    parts = _program_parts()
+    options = parts.options_of(code, language, given, unknown)
+    return parts.start_program(engine or parts.default_pool(), options)
+
+
+class _ProgramParts(NamedTuple):
+    options_of: Callable[..., ProgramOptions]
+    start_program: Callable[..., ProgramExecution]
+    default_pool: Callable[[], ProgramBackend]
+
+
+@cache
+def _program_parts() -> _ProgramParts:
+    """Imported late, because most who import this module run no programs."""
+    from .programs.contract import ProgramOptions
+    from .programs.default import default_pool
+    from .programs.handle import start_program
+
+    return _ProgramParts(ProgramOptions.of, start_program, default_pool)
 
 
 class _Parts(NamedTuple):

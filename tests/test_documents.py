@@ -6,6 +6,7 @@ import ast
 import asyncio
 import contextlib
 import dataclasses
+import inspect
 import io
 import re
 import subprocess
@@ -239,6 +240,25 @@ def test_the_tree_of_exceptions_is_the_one_in_the_code() -> None:
 def test_every_trait_of_the_engine_has_its_row(name: str) -> None:
     if name not in ("log", "parent"):
         assert f"| `{name}` |" in document("configuration.md")
+
+
+@pytest.mark.parametrize("name", sandbox_kernel.Programs.class_trait_names(config=True))
+def test_every_trait_of_programs_has_its_row(name: str) -> None:
+    if name not in ("log", "parent"):
+        assert f"| `{name}` |" in document("configuration.md").partition("## Programs")[2]
+
+
+@pytest.mark.parametrize("name", sandbox_kernel.ProgramResult.__dataclass_fields__)
+def test_every_field_of_a_programs_result_is_described(name: str) -> None:
+    assert f"`{name}`" in document("programs.md").partition("## The result")[2]
+
+
+PROGRAM_OPTIONS = [*inspect.signature(sandbox_kernel.run_program).parameters][1:-1]
+
+
+@pytest.mark.parametrize("name", PROGRAM_OPTIONS)
+def test_every_option_of_run_program_is_described(name: str) -> None:
+    assert f"`{name}`" in document("programs.md").partition("## Options")[2]
 
 
 @pytest.mark.parametrize("option", [each.name for each in OPTIONS])

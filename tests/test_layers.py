@@ -159,6 +159,10 @@ STARTS_PROCESSES = {
     "engine/spawn.py",  # the zygote
     "worker/__main__.py",  # its workers
     "worker/prefault.py",  # its rehearsal
+    "programs/spawn.py",  # the guardian and the zygote of programs
+    "programs/inside/zygote.py",  # their supervisors
+    "programs/inside/supervisor.py",  # and the guests of those
+    "programs/inside/prelude.py",  # starts none, and says so to whoever tries
     "selftest.py",
     "kernel/doctor.py",
 }

@@ -11,6 +11,7 @@ from sandbox_kernel.worker.lockdown import ALLOWED_CALLS
 from tests.escapes.test_bombs import BOMBS
 from tests.hostile_worker.test_frames import LYING, LYING_OF_CALLS
 from tests.hostile_worker.test_system_calls import ALLOWED, HIGHEST
+from tests.programs.attacks import ATTACKS
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text("utf-8")
@@ -28,7 +29,7 @@ def test_every_file_of_attacks_and_faults_is_in_the_table() -> None:
     named = {path for _, _, path, _ in ROWS}
     written = {
         str(file.relative_to(ROOT))
-        for folder in ("escapes", "hostile_worker", "fuzz", "faults", "bounds")
+        for folder in ("escapes", "hostile_worker", "fuzz", "faults", "bounds", "programs")
         for file in (ROOT / "tests" / folder).glob("test_*.py")
     }
     assert written - named == set()
@@ -49,6 +50,7 @@ def test_the_list_of_system_calls_is_as_long_as_it_says() -> None:
 
 
 def test_there_are_as_many_attacks_as_it_says() -> None:
+    assert stated(r"(\d+) attacks of a Python program") == {len(ATTACKS)}
     assert stated(r"(\d+) bombs") == {len(BOMBS)}
     assert stated(r"(\d+) kinds of malformed message") == {len(LYING) + len(LYING_OF_CALLS)}
     assert stated(r"(\d+) system calls off the list") == {HIGHEST - len(ALLOWED)}

@@ -55,6 +55,11 @@ def without(argument: int, bits: int) -> Condition:
     return Condition(argument, (0,), bits)
 
 
+def always(verdict: int) -> Rule:
+    """The verdict, whatever the arguments are."""
+    return Rule((Condition(0, ()),), verdict)
+
+
 def assemble(
     machine: str,
     allowed: Mapping[str, int],

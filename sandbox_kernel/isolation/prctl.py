@@ -7,7 +7,9 @@ import os
 from .libc import ffi, libc
 from .steps import Step
 
-_SET_PDEATHSIG, _SET_DUMPABLE, _SET_SECCOMP, _SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_SET_PDEATHSIG, _SET_DUMPABLE, _SET_KEEPCAPS, _SET_SECCOMP = 1, 4, 8, 22
+_SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVS, _CAP_AMBIENT = 36, 38, 47
+_CLEAR_ALL = 4  # of _CAP_AMBIENT
 _SECCOMP_MODE_FILTER = 2
 _INSTRUCTION_BYTES = 8
 
@@ -30,6 +32,25 @@ def has_parent(pid: int) -> Step:
 def not_dumpable() -> Step:
     """Other processes of the same user cannot read its memory."""
     return _step("becoming undumpable", _SET_DUMPABLE, 0)
+
+
+def dumpable() -> Step:
+    """It can read what /proc says of itself, which a change of user would prevent."""
+    return _step("becoming dumpable", _SET_DUMPABLE, 1)
+
+
+def adopt_orphans() -> Step:
+    """Descendants whose parent has died become its children."""
+    return _step("becoming a subreaper", _SET_CHILD_SUBREAPER, 1)
+
+
+def keep_capabilities() -> Step:
+    """Over the next change of user, which would take them."""
+    return _step("keeping capabilities", _SET_KEEPCAPS, 1)
+
+
+def no_ambient_capabilities() -> Step:
+    return _step("clearing ambient capabilities", _CAP_AMBIENT, _CLEAR_ALL)
 
 
 def filter_system_calls(program: bytes) -> Step:

@@ -1,0 +1,411 @@
+"""One program as it runs: on the loop of its caller, from its place to its result."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from time import perf_counter
+from typing import Any, Protocol
+
+from .. import loops
+from ..errors import EngineError, ProtocolError
+from ..wire.frame import FrameReader, pack
+from . import ending, protocol
+from .contract import ProgramOptions, ProgramResult
+from .ending import Ending
+from .feed import Feed
+from .gathering import Left, gather
+from .inputs import write_inputs
+from .outputs import Snapshot, snapshot
+from .place import Place
+from .protocol import JOB, OUT_OF_MEMORY, RESULT, RESULT_BYTES, End
+from .streams import Chunk, Name, Stream, text_of, text_of_both
+
+PATIENCE = 10.0  # seconds that a program waits for its place
+_GRACE = 2.0  # seconds that a supervisor has to end its tree
+_CHUNK = 1 << 16
+_FOREVER = 2**53  # milliseconds
+_LARGE = 2**20  # bytes of inputs, which are written by another thread
+_ATTEMPTS = 3
+
+
+class Listener(Protocol):
+    """Is told when a program begins, what it says, and how it ended."""
+
+    items: list[Chunk]
+    isolation: str | None
+
+    def on_start(self) -> None: ...
+    def add(self, item: Chunk) -> None: ...
+    def settled(self, result: ProgramResult | EngineError) -> None: ...
+
+
+class Owner(Protocol):
+    """The pool, seen from one of its programs."""
+
+    @property
+    def level(self) -> str | None:
+        """Of isolation."""
+
+    def another_place(self, program: ActiveProgram) -> None:
+        """Its place was dead."""
+
+    def distrust(self, program: ActiveProgram) -> None:
+        """Its place does not get ready."""
+
+    def release(self, program: ActiveProgram, place: Place | None) -> None:
+        """It has ended."""
+
+
+class ActiveProgram:
+    """All of it happens on the program's loop, but for `terminate`, which any thread may call."""
+
+    def __init__(
+        self,
+        options: ProgramOptions,
+        inputs: Mapping[str, bytes],
+        listener: Listener,
+        loop: asyncio.AbstractEventLoop,
+        owner: Owner,
+    ) -> None:
+        self.options = options
+        self.loop = loop
+        self.place: Place | None = None
+        self._inputs = inputs
+        self._listener = listener
+        self._owner = owner
+        self._asked_at = perf_counter()
+        self._began_at: float | None = None
+        self._before: Snapshot = {}
+        self._streams: dict[int, Stream] = {}
+        self._feeds: list[Feed] = []
+        self._channel = FrameReader(RESULT_BYTES + 1024)
+        self._said: bytes | None = None
+        self._out_of_memory = False
+        self._stop: tuple[str | None] | None = None  # the reason, once it is to end
+        self._timers: list[asyncio.TimerHandle] = []
+        self._attempts = 0
+        self._is_placed = False  # its place is ready
+        self._ended = False
+
+    # -- from outside
+
+    def terminate(self, reason: str | None) -> None:
+        with suppress(RuntimeError):  # the loop is closed, and the pool ends what is left of it
+            loops.on_loop(self.loop, self._terminate, reason)
+
+    def memory_used_bytes(self) -> int | None:
+        return None
+
+    def fail(self, error: EngineError) -> None:
+        """No place can be had."""
+        if not self._ended:
+            self._settle(error)
+
+    def abandon(self) -> None:
+        """Its loop will not do anything any more."""
+        if not self._ended:
+            self._ended = True
+            self._owner.release(self, self.place)
+
+    # -- getting a place
+
+    def attach(self, place: Place) -> None:
+        """It may not be ready yet."""
+        if self._ended:
+            place.close()
+            return
+        self.place = place
+        self._attempts += 1
+        self.loop.add_reader(place.control.fileno(), self._on_control)
+        self._later(PATIENCE, self._lose_patience)
+        self._on_control()
+
+    def _on_control(self) -> None:
+        place = self.place
+        assert place is not None
+        if self._is_placed:
+            self._read_end(place)
+            return
+        try:
+            if place.read_ready():
+                self._is_placed = True
+                self._cancel_timers()
+                place.check_alive()
+                self._prepare(place)
+        except EngineError as error:
+            self._detach(place)
+            if self._attempts < _ATTEMPTS and self._stop is None:
+                self._owner.another_place(self)
+            else:
+                self._settle(error)
+
+    def _detach(self, place: Place) -> None:
+        self._cancel_timers()
+        self.loop.remove_reader(place.control.fileno())
+        place.close()
+        self.place, self._is_placed = None, False
+
+    def _lose_patience(self) -> None:
+        place = self.place
+        assert place is not None
+        self._detach(place)
+        self._owner.distrust(self)
+        if self._stop is not None:
+            self._settle(self._result(ending.stopped(self._stop[0]), Left()))
+        else:
+            self._settle(EngineError(f"no process was ready for the program within {PATIENCE:g} s"))
+
+    # -- beginning
+
+    def _prepare(self, place: Place) -> None:
+        if self._stop is not None:
+            self._end_soon(place)  # its end is reported like any other
+        elif not self._inputs:
+            self._begin(place)
+        elif sum(map(len, self._inputs.values())) <= _LARGE:
+            self._written(self._write_inputs(place))
+        else:
+            future = self.loop.run_in_executor(None, self._write_inputs, place)
+            future.add_done_callback(lambda done: self._written(done.result()))
+
+    def _write_inputs(self, place: Place) -> OSError | None:
+        assert place.directory is not None
+        try:
+            write_inputs(place.directory, self._inputs, place.owner)
+            self._before = snapshot(place.directory)
+        except OSError as error:
+            return error
+        return None
+
+    def _written(self, error: OSError | None) -> None:
+        place = self.place
+        if self._ended or place is None:
+            return
+        if error is not None:
+            self._stop = (None,)
+            place.kill()
+            self._detach(place)
+            self._settle(EngineError(f"the input files could not be written: {error.strerror}"))
+        elif self._stop is not None:
+            self._end_soon(place)
+        else:
+            self._begin(place)
+
+    def _begin(self, place: Place) -> None:
+        self._began_at = perf_counter()
+        self._listener.on_start()
+        limit = self.options.timeout_ms
+        milliseconds = _FOREVER if limit == math.inf else math.ceil(limit)
+        with suppress(OSError):  # it is gone, and its end will tell
+            place.control.send(protocol.pack_go(milliseconds))
+        job = pack(JOB, text=self._job(place), attachments=[self.options.source])
+        self._feeds = [Feed(self.loop, place.channel.fileno(), b"".join(job))]
+        if place.stdin is not None:
+            self._feeds.append(Feed(self.loop, place.stdin, self.options.stdin, place.close_stdin))
+        self._listen(place.stdout, "stdout")
+        self._listen(place.stderr, "stderr")
+        self.loop.add_reader(place.channel.fileno(), self._on_channel, place)
+        if limit != math.inf:
+            self._later(limit / 1000 + _GRACE, self._overdue)
+
+    def _job(self, place: Place) -> bytes:
+        job = {"args": self.options.args, "env": dict(self.options.env)}
+        return json.dumps(job).encode()
+
+    def _listen(self, descriptor: int, name: Name) -> None:
+        stream = Stream(name, self.options.output_bytes, self._listener.add)
+        self._streams[descriptor] = stream
+        self.loop.add_reader(descriptor, self._on_output, descriptor, stream)
+
+    # -- while it runs
+
+    def _on_output(self, descriptor: int, stream: Stream) -> None:
+        try:
+            data = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            stream.feed(data)
+        else:
+            self.loop.remove_reader(descriptor)
+
+    def _on_channel(self, place: Place) -> None:
+        """`recv_into` takes no descriptors; those that a guest sends are dropped."""
+        try:
+            count = place.channel.recv_into(self._channel.room())
+        except BlockingIOError:
+            return
+        except OSError:
+            count = 0
+        if not count:
+            self.loop.remove_reader(place.channel.fileno())
+            return
+        try:
+            for frame in self._channel.feed(count):
+                self._heard(frame.kind, bytes(frame.text))
+        except ProtocolError:
+            self.loop.remove_reader(place.channel.fileno())
+            self._terminate("it sent an invalid message")
+
+    def _heard(self, kind: int, text: bytes) -> None:
+        if kind == RESULT:
+            self._said = text
+        elif kind == OUT_OF_MEMORY:
+            self._out_of_memory = True
+        else:
+            raise ProtocolError(f"a program does not send messages of kind {kind}")
+
+    def _overdue(self) -> None:
+        """Its supervisor, which should have ended it long ago, may be stopped."""
+        if self._stop is None and self.place is not None:
+            self._stop = (ending.over_time(self.options.timeout_ms),)
+            self.place.kill()
+
+    def _terminate(self, reason: str | None) -> None:
+        if self._ended or self._stop is not None:
+            return
+        self._stop = (reason,)
+        if self.place is None:
+            self._settle(self._result(ending.stopped(reason), Left()))
+        elif self._is_placed:
+            self._end_soon(self.place)
+
+    def _end_soon(self, place: Place) -> None:
+        place.stop()
+        self._later(_GRACE, place.kill)
+
+    # -- ending
+
+    def _read_end(self, place: Place) -> None:
+        try:
+            data = place.read_end()
+        except BlockingIOError:
+            return
+        self.loop.remove_reader(place.control.fileno())
+        if end := End.unpack(data):
+            self._finish(place, end)
+            return
+        place.kill()
+        self._wait_for_death(place, [each for each in (place.guest, place.supervisor) if each])
+
+    def _wait_for_death(self, place: Place, processes: list[int]) -> None:
+        """Only then nothing of it writes any more."""
+        if not processes:
+            self._finish(place, None)
+            return
+        first, *rest = processes
+
+        def died() -> None:
+            self.loop.remove_reader(first)
+            self._wait_for_death(place, rest)
+
+        self.loop.add_reader(first, died)
+
+    def _finish(self, place: Place, end: End | None) -> None:
+        self._cancel_timers()
+        self._drain(place)
+        how = self._ending(place, end)
+        directory = place.directory
+        assert directory is not None
+        if self._said is None and not self._inputs and _is_empty(directory.fileno()):
+            self._conclude(how, Left())
+            return
+        most = self.options.max_file_bytes
+        future = self.loop.run_in_executor(None, gather, directory, self._before, self._said, most)
+        future.add_done_callback(lambda done: self._gathered(how, done))
+
+    def _gathered(self, how: Ending, done: asyncio.Future[Left]) -> None:
+        try:
+            left = done.result()
+        except OSError as error:
+            self._settle(EngineError(f"the program's files could not be read: {error.strerror}"))
+            return
+        for problem in left.problems:
+            self._streams_by_name("stderr").feed(f"{problem}\n".encode(errors="backslashreplace"))
+        self._conclude(how, left)
+
+    def _conclude(self, how: Ending, left: Left) -> None:
+        for stream in self._streams.values():
+            stream.end()
+        self._settle(self._result(how, left))
+
+    def _ending(self, place: Place, end: End | None) -> Ending:
+        asked = self._stop[0] if self._stop is not None else None
+        if end is not None:
+            limit = self.options.timeout_ms
+            return ending.of(end, place.limits, limit, asked, self._out_of_memory)
+        return ending.stopped(asked) if self._stop is not None else ending.lost()
+
+    def _streams_by_name(self, name: Name) -> Stream:
+        return next(each for each in self._streams.values() if each.name == name)
+
+    def _disconnect(self, place: Place) -> None:
+        """Before its descriptors are closed, whose numbers may be others' then."""
+        for feed in self._feeds:
+            feed.cancel()
+        for number in (*self._streams, place.control.fileno(), place.channel.fileno()):
+            self.loop.remove_reader(number)
+        for process in (place.guest, place.supervisor):
+            if process is not None:
+                self.loop.remove_reader(process)
+
+    def _drain(self, place: Place) -> None:
+        """What is still in the pipes; nobody writes any more."""
+        for descriptor, stream in self._streams.items():
+            self.loop.remove_reader(descriptor)
+            with suppress(OSError):
+                while data := os.read(descriptor, _CHUNK):
+                    stream.feed(data)
+        if self.loop.remove_reader(place.channel.fileno()):
+            with suppress(OSError, ProtocolError):
+                while count := place.channel.recv_into(self._channel.room()):
+                    for frame in self._channel.feed(count):
+                        self._heard(frame.kind, bytes(frame.text))
+
+    def _result(self, how: Ending, left: Left) -> ProgramResult:
+        now, chunks = perf_counter(), self._listener.items
+        began = now if self._began_at is None else self._began_at
+        return ProgramResult(
+            stdout=text_of("stdout", chunks),
+            stderr=text_of("stderr", chunks),
+            logs=text_of_both(chunks),
+            duration_ms=(now - began) * 1000,
+            queued_ms=(began - self._asked_at) * 1000,
+            truncated=any(stream.truncated for stream in self._streams.values()),
+            output_files=left.output_files,
+            result=left.result,
+            files=left.files,
+            **how._asdict(),
+        )
+
+    def _settle(self, result: ProgramResult | EngineError) -> None:
+        self._ended = True
+        self._cancel_timers()
+        place, self.place = self.place, None
+        if place is not None:
+            self._disconnect(place)
+        self._owner.release(self, place)
+        self._listener.isolation = self._owner.level
+        self._listener.settled(result)
+
+    # -- timers
+
+    def _later(self, seconds: float, call: Callable[[], Any]) -> None:
+        self._timers.append(self.loop.call_later(seconds, call))
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+
+
+def _is_empty(folder: int) -> bool:
+    with os.scandir(folder) as entries:
+        return next(entries, None) is None

@@ -1,0 +1,192 @@
+"""What a guest gives up before it reads its program, in order.
+
+Prepared in the zygote as far as possible; `complete` is called in the guest, whose standard streams
+and channel are its first four descriptors by then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from resource import (
+    RLIMIT_AS,
+    RLIMIT_CORE,
+    RLIMIT_DATA,
+    RLIMIT_FSIZE,
+    RLIMIT_MEMLOCK,
+    RLIMIT_NOFILE,
+    RLIMIT_NPROC,
+    getpagesize,
+)
+
+from ...isolation import credentials, landlock, namespaces, prctl, rlimits
+from ...isolation.identity import SETPCAP, SETUID, Identity
+from ...isolation.libc import libc
+from ...isolation.steps import Step, take
+from ..protocol import NAMESPACES, PROCESS, Launch
+from .calls import filter_program, for_process
+from .descriptors import PROC
+from .paths import (
+    DATA,
+    DEVICES,
+    LIBRARIES,
+    OF_THE_MACHINE,
+    SHARED_MEMORY,
+    STDLIB,
+    is_open_to_all,
+    mapped_libraries,
+    stdlib_entries,
+)
+from .root import INNER_USER
+
+_MANY = 4096
+_UNCOUNTED_ADDRESSES = 1 << 30  # mapped but not used: libraries, arenas, stacks of threads
+
+
+def lock_zygote(folder: str) -> None:
+    """Where there is no root of its own: what no program may see, its zygote does not see either.
+
+    Few rules are left for each guest then, whose own are narrower in other places. The standard
+    library is allowed entry by entry, because packages may be installed beside them.
+    """
+    looks = [*stdlib_entries(), *mapped_libraries(), *DATA, *OF_THE_MACHINE, "/proc"]
+    rules = [(path, landlock.LOOK) for path in looks]
+    rules += [(path, landlock.READ | landlock.WRITE) for path in DEVICES]
+    made = landlock.ruleset([*rules, (folder, landlock.USE)])
+    take([prctl.no_new_privileges(), landlock.restrict(made)])
+    os.close(made)
+
+
+class Base:
+    """What a fork of this process has in its memory from birth."""
+
+    def __init__(self) -> None:
+        with open("/proc/self/statm") as file:
+            pages = [int(word) for word in file.read().split()]
+        self.mapped, self.resident, _, _, _, self.data, _ = (n * getpagesize() for n in pages)
+
+
+class Confinement:
+    """Of all guests of one zygote."""
+
+    def __init__(self, level: str, forks: bool) -> None:
+        self.level = level
+        self.forks = forks
+        self._has_root = level == NAMESPACES
+        self._is_root = os.getuid() == 0
+        # In a user namespace of its own a guest has every capability, to begin with.
+        owns_users = self._has_root and not self._is_root
+        self._may_bound = owns_users or SETPCAP in Identity.of("self").capabilities
+        # Linux counts processes of a user in each user namespace for itself, from 5.14 on.
+        self._counts_alone = owns_users and _linux() >= (5, 14)
+        # Else those of others count too; then the sampler sees to it that there are not too many.
+        self._others = _tasks_of(os.getuid()) + _MANY
+        self._hidden = not self._has_root and self._is_root and not is_open_to_all(STDLIB)
+        version = 0 if level == PROCESS else landlock.abi()
+        self._has_landlock = version > 0
+        self._program = filter_program(
+            private_files=self._has_root,
+            forks=forks,
+            sees_truncation=self._has_root or version >= landlock.SEES_TRUNCATION,
+        )
+        self.base = Base()
+
+    def owner(self, launch: Launch) -> int | None:
+        """Whose the program's directory has to be; None for the zygote's own user."""
+        return None if self._hidden else launch.user
+
+    def complete(self, launch: Launch, folder: str, scratch: str) -> None:
+        """From here on this process is as confined as its level says. Raises if it is not."""
+        supervisor = os.getppid()
+        if self._has_root and not self._is_root:
+            namespaces.own_users(INNER_USER, PROC)
+        take(self._limits(launch))
+        if launch.user is not None:
+            take(self._become(launch.user))
+        os.chdir(folder)
+        take(self._without_capabilities())
+        take([prctl.signal_at_parents_death(signal.SIGKILL), prctl.has_parent(supervisor)])
+        take([prctl.no_new_privileges(), prctl.dumpable()])
+        _reset_signals()
+        self._restrict_files(folder, scratch)
+        program = for_process(self._program, os.getpid())
+        os.close(PROC)
+        take([prctl.filter_system_calls(program)])
+
+    def _limits(self, launch: Launch) -> list[Step]:
+        limits = launch.limits
+        alone = launch.user is not None or self._counts_alone
+        most = {
+            RLIMIT_CORE: 1,  # 0 would still let Linux pass a core to a program of the host's
+            RLIMIT_MEMLOCK: 0,
+            RLIMIT_NOFILE: limits.open_files,
+            RLIMIT_FSIZE: limits.directory_bytes,
+            RLIMIT_NPROC: limits.processes + (0 if alone else self._others),
+            RLIMIT_DATA: limits.memory_bytes + self.base.data,
+            # Memory shared with other processes counts here only.
+            RLIMIT_AS: limits.memory_bytes + self.base.mapped + _UNCOUNTED_ADDRESSES,
+        }
+        steps = [rlimits.at_most(which, value) for which, value in most.items()]
+        return [*steps, rlimits.processor_seconds(limits.cpu_seconds)]
+
+    def _become(self, user: int) -> list[Step]:
+        """Where others may not reach the interpreter's files, only Landlock guards files."""
+        ids = (user, user, user)
+        steps = [
+            credentials.no_groups(),
+            Step("becoming the run's group", os.setresgid, ids),
+            prctl.keep_capabilities(),
+            Step("becoming the run's user", os.setresuid, ids),
+        ]
+        if self._hidden:
+            steps += [
+                credentials.only_capabilities((SETUID, SETPCAP)),
+                Step("reading files as root", libc.setfsuid, (0,), user),
+            ]
+        return steps
+
+    def _without_capabilities(self) -> list[Step]:
+        steps = [prctl.no_ambient_capabilities(), credentials.only_capabilities()]
+        if not self._may_bound:
+            return steps
+        return [credentials.only_capabilities((SETPCAP,)), *credentials.no_bounding_set(), *steps]
+
+    def _restrict_files(self, folder: str, scratch: str) -> None:
+        if not self._has_landlock:
+            return
+        looks = [STDLIB, *LIBRARIES, *DATA, *OF_THE_MACHINE]
+        if self._has_root:
+            looks.append("/proc")
+        rules = [(path, landlock.LOOK) for path in looks]
+        rules += [(path, landlock.READ | landlock.WRITE) for path in DEVICES]
+        rules += [(folder, landlock.USE), (scratch, landlock.USE)]
+        if self._has_root:
+            rules.append((SHARED_MEMORY, landlock.USE))
+        made = landlock.ruleset(rules)
+        take([landlock.restrict(made)])
+        os.close(made)
+
+
+def _linux() -> tuple[int, ...]:
+    return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
+
+
+def _tasks_of(user: int) -> int:
+    """Threads of all processes of a user that can be seen."""
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            found = os.stat(f"/proc/{name}/task")
+            count += found.st_nlink - 2 if found.st_uid == user else 0
+    return count
+
+
+def _reset_signals() -> None:
+    """As an interpreter has them that was just started."""
+    for number in range(1, signal.NSIG):
+        if number not in (signal.SIGKILL, signal.SIGSTOP, 32, 33):
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,45 @@
+"""A guest: takes its streams, is confined, waits for its program, and runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ...wire.frame import FrameReader
+from . import descriptors
+from .descriptors import CHANNEL, READY
+from .python import PythonProgram
+
+_EXIT_UNABLE = 125
+_LONGEST_JOB = (1 << 32) - 1
+
+
+def live(
+    streams: list[int], box: str, scratch: str, confine: Callable[[], None], *, forks: bool
+) -> NoReturn:
+    """In the fork of a supervisor. The last of its streams says whether it is confined."""
+    descriptors.take(streams)
+    try:
+        os.setsid()
+        confine()
+    except BaseException as error:
+        os.write(READY, f"{type(error).__name__}: {error}".encode())
+        os._exit(_EXIT_UNABLE)
+    os.write(READY, b"ready")
+    os.close(READY)
+    try:
+        options, source = _receive_job()
+        PythonProgram(source, options, box, scratch, forks=forks).run()
+    except BaseException as error:  # ours, since a program's own ends in its exit code
+        os.write(2, f"the program could not be started: {error!r}\n".encode())
+        os._exit(_EXIT_UNABLE)
+
+
+def _receive_job() -> tuple[dict[str, Any], bytes]:
+    reader = FrameReader(_LONGEST_JOB)
+    while count := os.readv(CHANNEL, [reader.room()]):
+        for frame in reader.feed(count):
+            return json.loads(bytes(frame.text)), bytes(frame.attachments[0])
+    os._exit(0)  # the host has no program for it

@@ -1,0 +1,68 @@
+"""What a Python program finds beside the language: `set_result`; and errors that say what is refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ...wire.frame import pack
+from ..protocol import RESULT, RESULT_BYTES
+from .descriptors import CHANNEL
+
+_REFUSED = "this program runs in a sandbox, which cannot start other programs"
+_NO_FORK = "this program runs in a sandbox, which cannot fork here; threads work"
+_STARTERS = ("execv", "execve", "posix_spawn", "posix_spawnp", "system")
+_FORKS = ("fork", "forkpty")
+_lock = threading.Lock()
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """By name; they are globals of the program."""
+    return {"set_result": set_result}
+
+
+def set_result(data: Any, files: Any = None) -> None:
+    """Sets the program's structured result, and names files of its directory that belong to it.
+
+    The data must be JSON. Called again, the last call counts.
+    """
+    names = [os.fspath(each) for each in files or ()]
+    text = json.dumps({"data": data, "files": names}, allow_nan=False).encode()
+    if len(text) > RESULT_BYTES:
+        raise ValueError(f"the result has {len(text):,} bytes; at most {RESULT_BYTES:,} cross")
+    _send(RESULT, text)
+
+
+def _send(kind: int, text: bytes) -> None:
+    rest = memoryview(b"".join(bytes(part) for part in pack(kind, text=text)))
+    with _lock:
+        while rest:
+            rest = rest[os.write(CHANNEL, rest) :]
+
+
+def refuse_processes(*, may_fork: bool) -> None:
+    """The filter does it anyhow; this says why."""
+    for name in _STARTERS:
+        setattr(os, name, _refusal(name, errno.EACCES, _REFUSED))
+    subprocess.Popen._execute_child = _refuse_child  # type: ignore[attr-defined]
+    if not may_fork:
+        for name in _FORKS:
+            setattr(os, name, _refusal(name, errno.EPERM, _NO_FORK))
+
+
+def _refusal(name: str, code: int, message: str) -> Callable[..., NoReturn]:
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise PermissionError(code, message)
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+def _refuse_child(process: Any, args: Any, *_: Any, **__: Any) -> NoReturn:
+    program = args if isinstance(args, str | bytes | os.PathLike) else next(iter(args), "")
+    raise PermissionError(errno.EACCES, _REFUSED, program)

@@ -1,0 +1,249 @@
+"""Runs one Python program as an interpreter that was started for it would, as far as it can tell."""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import gc
+import importlib.machinery
+import io
+import linecache
+import os
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ...wire.frame import pack
+from ..protocol import OUT_OF_MEMORY
+from . import prelude
+from .descriptors import CHANNEL
+from .paths import STDLIB
+
+FILENAME = "program.py"
+_OUT_OF_MEMORY = b"".join(bytes(part) for part in pack(OUT_OF_MEMORY))
+_HERE = os.path.dirname(__file__) + os.sep
+_EXIT_UNFLUSHED = 120
+_EXIT_INTERRUPTED = 130
+
+
+class StandardLibrary(importlib.machinery.FileFinder):
+    """Finds modules in a folder that cannot be listed any more, but never changes."""
+
+    def invalidate_caches(self) -> None:
+        pass
+
+
+def freeze_standard_library() -> None:
+    """In the zygote, while it can list the folder."""
+    details = [
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES),
+        (importlib.machinery.SourcelessFileLoader, importlib.machinery.BYTECODE_SUFFIXES),
+    ]
+    for folder in (STDLIB, f"{STDLIB}/lib-dynload"):
+        finder = StandardLibrary(folder, *details)
+        finder.find_spec("a_name_that_is_looked_for_so_that_the_folder_is_read")
+        sys.path_importer_cache[folder] = finder
+
+
+class PythonProgram:
+    """`run` does not return."""
+
+    def __init__(
+        self, source: bytes, options: dict[str, Any], box: str, scratch: str, *, forks: bool
+    ) -> None:
+        self._source = source
+        self._options = options
+        self._box = box
+        self._scratch = scratch
+        self._forks = forks
+
+    def run(self) -> NoReturn:
+        _open_streams()
+        self._settle()
+        main = self._main_module()
+        gc.enable()
+        code = self._run(main)
+        os._exit(code & 0xFF)
+
+    def _settle(self) -> None:
+        os.environ.update(
+            HOME=self._box,
+            TMPDIR=self._scratch,
+            LANG="C.UTF-8",
+            PATH="/usr/local/bin:/usr/bin:/bin",
+            USER="guest",
+            **self._options["env"],
+        )
+        sys.argv = [FILENAME, *self._options["args"]]
+        sys.orig_argv = [sys.executable, *sys.argv]
+        own = [path for path in sys.path if path.startswith(STDLIB) or path.endswith(".zip")]
+        sys.path[:] = [self._box, *own]
+        sys.path_importer_cache.pop(self._box, None)
+        _forget_ours()
+        _forget_modules_named_like(os.listdir())
+        sys.excepthook = sys.__excepthook__ = _print_exception
+        sys.unraisablehook = sys.__unraisablehook__ = _print_unraisable
+        threading.excepthook = threading.__excepthook__ = _print_of_thread
+        prelude.refuse_processes(may_fork=self._forks)
+
+    def _main_module(self) -> types.ModuleType:
+        main = types.ModuleType("__main__")
+        main.__dict__.update(
+            __file__=os.path.join(self._box, FILENAME),
+            __builtins__=builtins,
+            __annotations__={},
+            **prelude.functions(),
+        )
+        sys.modules["__main__"] = main
+        return main
+
+    def _run(self, main: types.ModuleType) -> int:
+        code = _exit_code_of(lambda: self._execute(main))
+        code = _exit_code_of(threading._shutdown) or code  # type: ignore[attr-defined]
+        code = _exit_code_of(atexit._run_exitfuncs) or code
+        _drop(main)
+        return _flushed() or code
+
+    def _execute(self, main: types.ModuleType) -> None:
+        text = self._source.decode()
+        lines = text.splitlines(keepends=True)
+        linecache.cache[FILENAME] = (len(text), None, lines, FILENAME)
+        code = compile(text, FILENAME, "exec", dont_inherit=True)
+        self._source = b""
+        exec(code, main.__dict__)  # noqa: S102  # this is what it is for
+
+
+def _open_streams() -> None:
+    """Lines arrive at once, and in order, as they would in a terminal."""
+    sys.stdin = sys.__stdin__ = _stream(0, "rb", errors="surrogateescape")  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _stream(1, "wb", errors="surrogateescape")  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _stream(2, "wb", errors="backslashreplace")  # type: ignore[misc]
+
+
+def _stream(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
+    binary: Any = open(descriptor, mode, closefd=False)  # noqa: SIM115  # until the program ends
+    name = ("<stdin>", "<stdout>", "<stderr>")[descriptor]
+    binary.raw.name = name
+    text = io.TextIOWrapper(binary, "utf-8", errors, line_buffering=mode == "wb")
+    text.mode = mode[0]  # type: ignore[misc]
+    return text
+
+
+def _forget_ours() -> None:
+    """What the zygote imported for itself is not there for programs."""
+    for name in [each for each in sys.modules if each.split(".")[0] in _OURS]:
+        del sys.modules[name]
+
+
+_OURS = frozenset({"sandbox_kernel", "_cffi_backend"})
+
+
+def _forget_modules_named_like(files: list[str]) -> None:
+    """A file of the program goes before a module of the standard library, loaded or not."""
+    for file in files:
+        name = file.removesuffix(".py").split(".")[0]
+        if name in sys.builtin_module_names or name not in sys.modules:
+            continue
+        for loaded in [each for each in sys.modules if each.split(".")[0] == name]:
+            del sys.modules[loaded]
+
+
+# ---------------------------------------------------------------------------- how it ends
+
+
+def _exit_code_of(function: Callable[[], object]) -> int:
+    """0, or what the exit or the exception out of it means to the shell."""
+    try:
+        function()
+    except SystemExit as end:
+        return _code_of(end)
+    except BaseException as error:
+        if isinstance(error, MemoryError):
+            os.write(CHANNEL, _OUT_OF_MEMORY)  # first of all, since there may be no room for more
+        _report(error)
+        return _EXIT_INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _code_of(end: SystemExit) -> int:
+    if end.code is None:
+        return 0
+    if isinstance(end.code, int):
+        return end.code
+    _write_error(f"{end.code}\n")
+    return 1
+
+
+def _report(error: BaseException) -> None:
+    trace = error.__traceback__ = _without_ours(error.__traceback__)
+    try:
+        sys.excepthook(type(error), error, trace)
+    except BaseException:
+        _print_exception(type(error), error, trace)
+
+
+def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
+    """The program's own frames, and those of the standard library."""
+    kept = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_HERE):
+            kept.append(trace)
+        trace = trace.tb_next
+    rest = None
+    for each in reversed(kept):
+        rest = types.TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return rest
+
+
+def _print_exception(
+    kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
+) -> None:
+    """As Python's own, which reads lines from files only."""
+    try:
+        _write_error("".join(traceback.format_exception(kind, error, trace)))
+    except BaseException:  # such as a MemoryError again
+        _write_error(f"{kind.__name__}\n")
+
+
+def _print_of_thread(args: Any) -> None:
+    if args.exc_type is SystemExit:
+        return
+    name = args.thread.name if args.thread is not None else threading.get_ident()
+    _write_error(f"Exception in thread {name}:\n")
+    _print_exception(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def _print_unraisable(args: Any) -> None:
+    message = args.err_msg or "Exception ignored in"
+    _write_error(f"{message}: {args.object!r}\n")
+    _print_exception(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def _write_error(text: str) -> None:
+    stream = sys.stderr
+    if stream is not None:
+        stream.write(text)
+        stream.flush()
+
+
+def _drop(main: types.ModuleType) -> None:
+    """Ends the lives of globals, so that their `__del__` runs, names with underscores first."""
+    names = main.__dict__
+    for wanted in (True, False):
+        for name in list(names):
+            if name.startswith("_") is wanted and name != "__builtins__":
+                names[name] = None
+
+
+def _flushed() -> int:
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                stream.flush()
+    except BaseException:
+        return _EXIT_UNFLUSHED
+    return 0

@@ -1,0 +1,196 @@
+"""The supervisor of one program: trusted, it never reads what the program says.
+
+It prepares the place, forks the guest, waits with it for a program, then watches clock, memory and
+files, ends the whole tree, and reports how it ended. At level `namespaces` it is the first process
+of the program's own namespace: with it everything in there ends.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+from time import monotonic
+from typing import NoReturn
+
+from ...isolation import credentials, namespaces, prctl
+from ...isolation.identity import KILL, SETGID, SETPCAP, SETUID, Identity
+from ...isolation.steps import take
+from .. import protocol
+from ..protocol import ASKED, ENDED, NAMESPACES, TIME, End, Launch
+from . import guest as guests
+from . import root
+from .confine import Confinement
+from .paths import BOX, BOX_NAME, SCRATCH, SCRATCH_NAME
+from .sampler import Sampler
+
+_DAC_OVERRIDE, _DAC_READ_SEARCH, _SYS_PTRACE = 1, 2, 19
+# To end and to measure processes and folders of another user, the program's.
+_TO_WATCH = (KILL, _DAC_OVERRIDE, _DAC_READ_SEARCH, _SYS_PTRACE)
+_TO_FORK = (SETUID, SETGID, SETPCAP, *_TO_WATCH)
+_SAMPLE_SECONDS = 0.03
+_LONGEST_ERROR = 2000
+
+
+class Supervisor:
+    """Made in the fork for one launch; `live` does not return."""
+
+    def __init__(
+        self, confinement: Confinement, launch: Launch, control: socket.socket, home: str
+    ) -> None:
+        """`home` is the zygote's folder, in which the launch names its own."""
+        self._confinement = confinement
+        self._launch = launch
+        self._control = control
+        self._has_root = confinement.level == NAMESPACES
+        self._box, self._scratch = BOX, SCRATCH
+        if not self._has_root:
+            folder = os.path.join(home, launch.folder or "")
+            self._box, self._scratch = f"{folder}/{BOX_NAME}", f"{folder}/{SCRATCH_NAME}"
+
+    def live(self, streams: list[int]) -> NoReturn:
+        """`streams` are the guest's standard streams and its channel."""
+        self._prepare()
+        says_ready, ready = os.pipe2(os.O_CLOEXEC)
+        guest = os.fork()
+        if guest == 0:
+            self._control.detach()  # or its end would close a number that is the guest's by then
+            forks = self._confinement.forks
+            guests.live([*streams, ready], self._box, self._scratch, self._confine, forks=forks)
+        for descriptor in (*streams, ready):
+            os.close(descriptor)
+        self._give_up(_TO_WATCH)
+        take([prctl.not_dumpable()])
+        error = _read_all(says_ready)
+        if error != b"ready":
+            raise RuntimeError(error.decode("utf-8", "replace") or "the guest ended at its birth")
+        self._say_ready(guest)
+        self._watch(guest)
+        os._exit(0)
+
+    def _confine(self) -> None:
+        self._confinement.complete(self._launch, self._box, self._scratch)
+
+    def _prepare(self) -> None:
+        owner = self._confinement.owner(self._launch)
+        if self._has_root:
+            namespaces.unshare(namespaces.MOUNTS)
+            root.add_files(self._launch.limits, owner)
+            if self._confinement.forks and not root.own_proc():
+                raise RuntimeError("the program cannot have a /proc of its own")
+        else:
+            take([prctl.signal_at_parents_death(signal.SIGKILL), prctl.adopt_orphans()])
+            for folder in (self._box, self._scratch):
+                os.mkdir(folder, 0o700)
+                if owner is not None:
+                    os.chown(folder, owner, owner)
+        self._directory = os.open(self._box, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._give_up(_TO_FORK)
+
+    def _give_up(self, kept: tuple[int, ...]) -> None:
+        held = Identity.of("self").capabilities
+        take([credentials.only_capabilities([each for each in kept if each in held])])
+
+    def _say_ready(self, guest: int) -> None:
+        self._guest = os.pidfd_open(guest)
+        own = os.pidfd_open(os.getpid())
+        owner = self._confinement.owner(self._launch)
+        protocol.send(
+            self._control, {"ready": True, "owner": owner}, [self._directory, own, self._guest]
+        )
+        os.close(self._directory)
+        os.close(own)
+
+    # -- while it runs
+
+    def _watch(self, guest: int) -> None:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(self._guest, select.POLLIN)
+        why = self._wait_for_go(poll)
+        if why is None:
+            why = self._wait_for_end(poll, guest)
+        end = self._end_tree(guest, why)
+        try:
+            self._control.send(end.pack())
+            self._read_what_is_left()
+        except OSError:
+            pass  # the host is gone
+
+    def _read_what_is_left(self) -> None:
+        """A socket that is closed with something unread tells the other side of a failure first."""
+        self._control.setblocking(False)
+        while self._control.recv(64):
+            pass
+
+    def _wait_for_go(self, poll: select.poll) -> int | None:
+        """Why it is to end before it began, if it is."""
+        ready = [descriptor for descriptor, _ in poll.poll()]
+        if self._guest in ready:
+            return ENDED
+        milliseconds = protocol.unpack_go(self._control.recv(64))
+        if milliseconds is None:
+            return ASKED
+        self._deadline = monotonic() + milliseconds / 1000
+        return None
+
+    def _wait_for_end(self, poll: select.poll, guest: int) -> int:
+        folders = () if self._has_root else (self._box, self._scratch)
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        sampler = Sampler(self._launch.limits, self._confinement.base, proc, folders)
+        while True:
+            left = self._deadline - monotonic()
+            if left <= 0:
+                return TIME
+            ready = poll.poll(max(1, min(_SAMPLE_SECONDS, left) * 1000))
+            if ready:
+                return self._why(ready)
+            why = sampler.why(self._tree(guest))
+            if why != ENDED:
+                return why
+
+    def _why(self, ready: list[tuple[int, int]]) -> int:
+        if any(descriptor == self._guest for descriptor, _ in ready):
+            return ENDED
+        return ASKED
+
+    def _tree(self, guest: int) -> list[int]:
+        """Without forks the tree is the guest; with them, all others in this namespace."""
+        if not self._confinement.forks:
+            return [guest]
+        return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+    def _end_tree(self, guest: int, why: int) -> End:
+        """Returns when nothing of it lives."""
+        if why != ENDED:
+            signal.pidfd_send_signal(self._guest, signal.SIGKILL)
+        _, status, usage = os.wait4(guest, 0)
+        cpu = usage.ru_utime + usage.ru_stime
+        if self._confinement.forks:
+            cpu += _end_everything_else()
+        return End(status, why, usage.ru_maxrss, int(cpu * 1000))
+
+
+def _end_everything_else() -> float:
+    """As the first process of a namespace, whose children all orphans are; their processor time."""
+    cpu = 0.0
+    while True:
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        try:
+            _, _, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            return cpu
+        cpu += usage.ru_utime + usage.ru_stime
+
+
+def _read_all(descriptor: int) -> bytes:
+    """All that is said until everybody has closed the other end."""
+    parts = []
+    while part := os.read(descriptor, _LONGEST_ERROR):
+        parts.append(part)
+    os.close(descriptor)
+    return b"".join(parts)[:_LONGEST_ERROR]

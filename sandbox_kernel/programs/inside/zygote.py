@@ -1,0 +1,170 @@
+"""The zygote of programs: an interpreter with the standard library loaded, which forks supervisors.
+
+It stays single-threaded and never sees a program's text. Its parent, the guardian, does nothing but
+wait: when the host is gone, it ends the zygote, and with it every program.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import threading
+from importlib import import_module
+from typing import Any, NoReturn
+
+from ...isolation import namespaces, prctl, rlimits
+from ...isolation.beneath import Directory
+from ...isolation.steps import take
+from .. import protocol
+from ..protocol import LANDLOCK, NAMESPACES, Launch
+from . import descriptors, root
+from .confine import Confinement, lock_zygote
+from .descriptors import PROC
+from .python import freeze_standard_library
+from .supervisor import Supervisor
+
+_STACK_BYTES = 1 << 20  # of threads, whose stacks count as memory
+_COMMON = """
+argparse array ast asyncio base64 bisect bz2 calendar cmath collections concurrent.futures.thread
+contextlib copy crypt csv ctypes dataclasses datetime decimal difflib email.message enum fractions
+functools getpass glob gzip hashlib heapq html.parser http.client inspect io ipaddress itertools json
+linecache logging lzma math mimetypes numbers operator pathlib pickle platform pprint queue random re
+secrets select shlex shutil signal site socket sqlite3 statistics string struct subprocess tempfile
+textwrap threading time timeit traceback typing unicodedata unittest.mock urllib.parse uuid warnings
+weakref xml.etree.ElementTree zipfile zlib zoneinfo
+""".split()
+_ALL_BUT_USERS = (
+    namespaces.MOUNTS
+    | namespaces.PROCESSES
+    | namespaces.NETWORK
+    | namespaces.MESSAGES
+    | namespaces.HOST_NAME
+    | namespaces.GROUPS_OF_PROCESSES
+)
+
+
+def main(host: socket.socket, boot: dict[str, Any]) -> None:
+    """`boot` has the level and, where there is no root of one's own, a folder for programs."""
+    os.environ.clear()
+    descriptors.settle()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        zygote = _born(host, boot)
+    except Exception as error:
+        protocol.send(host, {"failed": f"{type(error).__name__}: {error}"})
+        os._exit(1)
+    try:
+        protocol.send(host, {"ready": True, "forks": zygote.confinement.forks})
+        zygote.serve()
+    except OSError:
+        pass  # the host is gone
+    os._exit(0)
+
+
+def _born(host: socket.socket, boot: dict[str, Any]) -> Zygote:
+    """In the guardian's child."""
+    level, folder = boot["level"], boot["folder"]
+    if level == NAMESPACES:
+        if os.getuid():
+            namespaces.own_users(root.INNER_USER, PROC)
+        namespaces.unshare(_ALL_BUT_USERS)
+    guardian = os.getpid()
+    watched = os.pidfd_open(os.getppid())
+    child = os.fork()
+    if child:
+        _guard(host, watched, child, folder)
+    os.close(watched)
+    take([prctl.signal_at_parents_death(signal.SIGKILL)])
+    if level != NAMESPACES:
+        take([prctl.has_parent(guardian)])
+    rlimits.be_first_to_go()
+    _load()
+    has_proc = True
+    if level == NAMESPACES:
+        has_proc = root.build()
+        namespaces.name_host("sandbox")
+    elif level == LANDLOCK:
+        lock_zygote(folder)
+    return Zygote(host, Confinement(level, forks=level == NAMESPACES and has_proc), folder)
+
+
+def _guard(control: socket.socket, host: int, zygote: int, folder: str | None) -> NoReturn:
+    """Until the host hangs up or is gone, or the zygote is."""
+    poll = select.poll()
+    child = os.pidfd_open(zygote)
+    poll.register(control, 0)  # its end, not what it says
+    poll.register(host, select.POLLIN)
+    poll.register(child, select.POLLIN)
+    poll.poll()
+    signal.pidfd_send_signal(child, signal.SIGKILL)
+    os.waitpid(zygote, 0)
+    if folder is not None:
+        with Directory.at(folder, is_ours=True) as home:
+            home.empty()
+        os.rmdir(folder)
+    os._exit(0)
+
+
+def _load() -> None:
+    """What programs import most is loaded once, for all of them."""
+    for name in _COMMON:
+        try:
+            import_module(name)
+        except ImportError:
+            continue  # this interpreter was built without it
+    import mimetypes
+    import site
+
+    mimetypes.init([])  # tables of the system's are there, but may not be read
+    for announce in (site.setquit, site.setcopyright, site.sethelper):
+        announce()  # exit(), quit(), help(), which an interpreter without site lacks
+    threading.stack_size(_STACK_BYTES)
+    freeze_standard_library()
+    gc.collect()
+    gc.freeze()
+
+
+class Zygote:
+    """Forks a supervisor for every launch; exits when the host is gone."""
+
+    def __init__(self, host: socket.socket, confinement: Confinement, folder: str | None) -> None:
+        self.confinement = confinement
+        self._host = host
+        self._folder = folder or ""
+        self._here = os.open("self/ns/pid", os.O_RDONLY | os.O_CLOEXEC, dir_fd=PROC)
+        self._has_root = confinement.level == NAMESPACES
+
+    def serve(self) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # supervisors report for themselves
+        while True:
+            message, passed = protocol.receive(self._host)
+            if message is None:
+                return
+            try:
+                self._fork(Launch.of(message), passed)
+            finally:
+                for descriptor in passed:
+                    os.close(descriptor)
+
+    def _fork(self, launch: Launch, passed: list[int]) -> None:
+        if self._has_root:
+            namespaces.unshare(namespaces.PROCESSES)
+        if os.fork() == 0:
+            self._supervise(launch, passed)
+        if self._has_root:
+            namespaces.enter(self._here, namespaces.PROCESSES)
+
+    def _supervise(self, launch: Launch, passed: list[int]) -> NoReturn:
+        control = socket.socket(fileno=passed[0])
+        try:
+            self._host.detach()
+            descriptors.forget_control()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            Supervisor(self.confinement, launch, control, self._folder).live(passed[1:])
+        except BaseException as error:
+            protocol.send(control, {"failed": f"{type(error).__name__}: {error}"})
+        os._exit(1)

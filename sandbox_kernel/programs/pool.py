@@ -1,0 +1,355 @@
+"""ProgramPool: which program gets a place, how many run at once, and that nothing is left behind.
+
+A thread of its own starts zygotes, asks them for places and tidies up after programs, because that
+may take a while; a program whose place waits as a spare does not wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+import weakref
+from collections import deque
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from .. import loops
+from ..errors import EngineBusyError, EngineClosedError, EngineError
+from ..isolation.beneath import Quota
+from .active import ActiveProgram, Listener
+from .contract import DEFAULT_MEMORY_BYTES, ProgramOptions
+from .inputs import checked_inputs
+from .place import Place
+from .protocol import Limits
+from .settings import Settings
+from .zygote import ZygoteProcess
+from .zygotes import Zygotes
+
+
+class Spare(NamedTuple):
+    """A place that waits for a program, and where it comes from."""
+
+    place: Place
+    zygote: ZygoteProcess
+
+
+class Processes(NamedTuple):
+    """Process numbers of guardians of zygotes, and how many places wait; for diagnostics."""
+
+    zygotes: tuple[int, ...]
+    spares: int
+
+
+class ProgramPool:
+    """All of it may be called from any thread."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings or Settings()
+        self._changed = threading.Condition(threading.RLock())
+        self._thread: threading.Thread | None = None
+        self._zygotes = Zygotes()
+        self._spares: deque[Spare] = deque()
+        self._executing: dict[ActiveProgram, ZygoteProcess | None] = {}
+        self._queue: deque[ActiveProgram] = deque()  # until others have ended
+        self._waiting: deque[ActiveProgram] = deque()  # executing, but without a place yet
+        self._left: deque[Spare] = deque()  # of programs that have ended, to be tidied up
+        self._asks = False  # somebody, which level there is
+        self._problem: EngineError | None = None  # why there is none
+        self._closed = False
+        _pools.add(self)
+
+    # -- settings and diagnostics
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    def configure(self, settings: Settings) -> None:
+        """For programs from now on; what was made by other settings is let go of."""
+        with self._changed:
+            before, self._settings = self._settings, settings
+            if before[2:] != settings[2:]:
+                self._let_go_of_spares()
+                self._zygotes.retire()
+                self._zygotes.forget_level()
+            self._changed.notify_all()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def executing(self) -> int:
+        return len(self._executing)
+
+    @property
+    def queued(self) -> int:
+        return len(self._queue)
+
+    @property
+    def level(self) -> str | None:
+        """The level of isolation; None until it was tried."""
+        return self._zygotes.level
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why better levels are not there."""
+        return dict(self._zygotes.refused)
+
+    def processes(self) -> Processes:
+        with self._changed:
+            return Processes(self._zygotes.pids(), len(self._spares))
+
+    def examine(self) -> dict[str, Any]:
+        """The level of isolation, tried now if it was not yet. Raises EngineError if there is none."""
+        with self._changed:
+            self._refuse_if_closed()
+            if self._zygotes.level is None:
+                self._asks, self._problem = True, None
+                self._wake()
+                self._changed.wait_for(lambda: not self._asks or self._closed)
+                if self._problem is not None:
+                    raise self._problem
+        return {"isolation": self._zygotes.level, "refused": self.refused}
+
+    # -- programs come
+
+    def start(
+        self, options: ProgramOptions, listener: Listener, loop: asyncio.AbstractEventLoop
+    ) -> ActiveProgram:
+        """The program is held on `loop`. OptionError if its files are wrong."""
+        settings = self._settings
+        quota = Quota(settings.directory_bytes, settings.directory_files)
+        inputs = checked_inputs(options.files, quota)
+        program = ActiveProgram(options, inputs, listener, loop, self)
+        with self._changed:
+            self._refuse_if_closed()
+            self._drop_orphans()
+            if len(self._executing) >= settings.concurrency:
+                self._refuse_if_full()
+                self._queue.append(program)
+                return program
+            self._executing[program] = None
+        self._assign(program)
+        return program
+
+    def warm_up(self) -> None:
+        """Starts the zygote and its spares now rather than at the first program."""
+        with self._changed:
+            self._refuse_if_closed()
+            self._wake()
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise EngineClosedError("these programs were closed; make another Programs()")
+
+    def _refuse_if_full(self) -> None:
+        executing, queued = len(self._executing), len(self._queue)
+        if queued >= self._settings.max_queued:
+            raise EngineBusyError(
+                f"{executing:,} programs execute and {queued:,} wait, which is as many as may;"
+                " try again later, or raise Programs.max_queued"
+            )
+
+    def _drop_orphans(self) -> None:
+        """Programs whose event loop was closed under them will never end by themselves."""
+        for program in [*self._executing, *self._queue]:
+            if program.loop.is_closed():
+                program.abandon()
+
+    def _assign(self, program: ActiveProgram) -> None:
+        """A spare, if one fits."""
+        with self._changed:
+            spare = self._fitting_spare(self._limits(program))
+            if spare is None:
+                self._waiting.append(program)
+            else:
+                self._executing[program] = spare.zygote
+            self._wake()
+        if spare is not None:
+            self._hand_over(program, spare.place)
+
+    def _fitting_spare(self, limits: Limits) -> Spare | None:
+        if self._spares and self._spares[0].place.limits == limits:
+            return self._spares.popleft()
+        return None
+
+    def _limits(self, program: ActiveProgram | None) -> Limits:
+        size = DEFAULT_MEMORY_BYTES if program is None else program.options.memory_limit_bytes
+        return self._settings.limits(size)
+
+    def _hand_over(self, program: ActiveProgram, place: Place) -> None:
+        try:
+            loops.on_loop(program.loop, program.attach, place)
+        except RuntimeError:  # its loop is closed
+            place.close()
+            program.abandon()
+
+    # -- programs go
+
+    def release(self, program: ActiveProgram, place: Place | None) -> None:
+        """It has ended: who has waited longest executes instead."""
+        with self._changed:
+            zygote = self._forget(program)
+            if place is not None and zygote is not None:
+                self._left.append(Spare(place, zygote))
+            following = self._next()
+            self._wake()
+        if following is not None:
+            self._assign(following)
+
+    def _forget(self, program: ActiveProgram) -> ZygoteProcess | None:
+        for line in (self._queue, self._waiting):
+            if program in line:
+                line.remove(program)
+        return self._executing.pop(program, None)
+
+    def _next(self) -> ActiveProgram | None:
+        if self._closed or not self._queue:
+            return None
+        if len(self._executing) >= self._settings.concurrency:
+            return None
+        following = self._queue.popleft()
+        self._executing[following] = None
+        return following
+
+    def another_place(self, program: ActiveProgram) -> None:
+        """Its place was dead: so may be all others of that zygote."""
+        with self._changed:
+            self._distrust(self._executing.get(program))
+            self._executing[program] = None
+        self._assign(program)
+
+    def distrust(self, program: ActiveProgram) -> None:
+        """It waited for its place in vain."""
+        with self._changed:
+            self._distrust(self._executing.get(program))
+
+    def _distrust(self, zygote: ZygoteProcess | None) -> None:
+        if zygote is not None and zygote is self._zygotes.current:
+            self._let_go_of_spares()
+            self._zygotes.retire()
+
+    def _let_go_of_spares(self) -> None:
+        self._left += self._spares
+        self._spares.clear()
+
+    # -- the thread
+
+    def _wake(self) -> None:
+        if self._thread is None and not self._closed:
+            self._thread = threading.Thread(target=self._work, name="sandbox-programs", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(self._has_work)
+                if self._closed:
+                    return
+            self._do_some_work()
+
+    def _has_work(self) -> bool:
+        missing = len(self._spares) < self._settings.spares and not self._zygotes.is_failing
+        idle = self._zygotes.idle(self._used())
+        return bool(self._closed or self._waiting or self._left or missing or self._asks or idle)
+
+    def _used(self) -> set[ZygoteProcess]:
+        """Zygotes of programs that execute, or of places that are not tidied up."""
+        return {each for each in self._executing.values() if each} | {e.zygote for e in self._left}
+
+    def _do_some_work(self) -> None:
+        """One thing, what is waited for first. Nothing here happens under the lock."""
+        with self._changed:
+            program = self._waiting.popleft() if self._waiting else None
+            left = self._left.popleft() if program is None and self._left else None
+            idle = self._zygotes.idle(self._used())
+        if program is not None:
+            self._open_place_for(program)
+        elif left is not None:
+            left.place.close()
+            left.zygote.remove(left.place)
+        elif idle is not None:
+            self._zygotes.end(idle)
+        else:
+            self._open_spare()
+
+    def _open_place_for(self, program: ActiveProgram) -> None:
+        try:
+            place, zygote = self._zygotes.open_place(self._settings, self._limits(program))
+        except EngineError as error:
+            with suppress(RuntimeError):
+                loops.on_loop(program.loop, program.fail, error)
+            return
+        with self._changed:
+            wanted = program in self._executing and not self._closed
+            if wanted:
+                self._executing[program] = zygote
+            else:
+                self._left.append(Spare(place, zygote))
+        if wanted:
+            self._hand_over(program, place)
+
+    def _open_spare(self) -> None:
+        opened: Spare | None = None
+        problem: EngineError | None = None
+        try:
+            opened = Spare(*self._zygotes.open_place(self._settings, self._limits(None)))
+        except EngineError as error:
+            problem = error
+        with self._changed:
+            enough = self._closed or len(self._spares) >= self._settings.spares
+            if opened is not None:
+                (self._left if enough else self._spares).append(opened)
+            self._asks, self._problem = False, problem
+            self._changed.notify_all()
+
+    # -- the end
+
+    def close(self) -> None:
+        """Ends every program and every process; leaves no zombie and no descriptor. Idempotent."""
+        with self._changed:
+            self._closed = True
+            programs = [*self._executing, *self._queue]
+            self._changed.notify_all()
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(30)
+        for program in programs:
+            with suppress(RuntimeError):
+                error = EngineClosedError("the program's Programs() was closed")
+                loops.on_loop(program.loop, program.fail, error)
+        self._zygotes.close()
+        for spare in (*self._spares, *self._left):
+            spare.place.close()
+        self._spares.clear()
+        _pools.discard(self)
+
+    def forget(self) -> None:
+        """In a fork of the host: processes and locks are the parent's."""
+        self._changed = threading.Condition(threading.RLock())
+        self._thread = None
+        for line in (self._spares, self._left, self._waiting, self._queue):
+            line.clear()
+        self._executing.clear()
+        self._zygotes.forget()
+
+
+_pools: weakref.WeakSet[ProgramPool] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for pool in list(_pools):
+        pool.close()
+
+
+def _forget_all() -> None:
+    for pool in list(_pools):
+        pool.forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)

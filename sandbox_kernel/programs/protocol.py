@@ -1,0 +1,108 @@
+"""What host, zygote, supervisor and guest say to each other about one program.
+
+    host → zygote        BOOT          where to import from, which level; then a LAUNCH for each program
+    zygote → host        ready, or why it is not
+    supervisor → host    ready, with descriptors of the directory and both processes; at last the End
+    host → supervisor    GO            the time limit, which counts from now; or STOP
+    host → guest         JOB           the program
+    guest → host         RESULT, OUT_OF_MEMORY: frames of `wire.frame`, hostile like all that a guest says
+
+The first four travel as packets of JSON, from and to processes that never see a program's text.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+NAMESPACES, LANDLOCK, PROCESS = "namespaces", "landlock", "process"  # the levels, strongest first
+
+JOB, RESULT, OUT_OF_MEMORY = 1, 2, 3  # kinds of frames on the guest's channel
+RESULT_BYTES = 4 * 2**20  # the largest result that crosses
+
+_LARGEST_PACKET = 1 << 16
+_MOST_DESCRIPTORS = 8
+_GO = struct.Struct("<cQ")
+STOP = b"S"
+
+
+class Limits(NamedTuple):
+    """What the operating system, the supervisor and the directory hold a program to."""
+
+    memory_bytes: int
+    processes: int
+    open_files: int
+    cpu_seconds: int
+    directory_bytes: int
+    directory_files: int
+
+
+class Launch(NamedTuple):
+    """A place for one program. The folder is a name in the zygote's own, where there is no tmpfs."""
+
+    limits: Limits
+    user: int | None
+    folder: str | None
+
+    def spell(self) -> dict[str, Any]:
+        return {"limits": self.limits, "user": self.user, "folder": self.folder}
+
+    @classmethod
+    def of(cls, message: dict[str, Any]) -> Launch:
+        return cls(Limits(*message["limits"]), message["user"], message["folder"])
+
+
+ENDED, TIME, MEMORY, DISK, THREADS, ASKED = range(6)  # why a supervisor ended the tree
+
+
+class End(NamedTuple):
+    """How a program ended, when nothing of its tree lives any more."""
+
+    status: int  # as `wait` gives it
+    why: int
+    peak_kilobytes: int
+    cpu_milliseconds: int
+
+    def pack(self) -> bytes:
+        return _END.pack(*self)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> End | None:
+        """None if this is not one."""
+        return cls(*_END.unpack(data)) if len(data) == _END.size else None
+
+
+_END = struct.Struct("<iiqq")
+
+
+def pack_go(milliseconds: int) -> bytes:
+    return _GO.pack(b"G", milliseconds)
+
+
+def unpack_go(data: bytes) -> int | None:
+    """The time limit; None if this does not say go."""
+    return int(_GO.unpack(data)[1]) if len(data) == _GO.size else None
+
+
+def send(to: socket.socket, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
+    """One packet, with descriptors."""
+    rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
+    to.sendmsg([json.dumps(message).encode()], [rights] if descriptors else [])
+
+
+def receive(source: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
+    """A message and its descriptors, which are the caller's to close; None at the end."""
+    room = socket.CMSG_SPACE(4 * _MOST_DESCRIPTORS)
+    data, ancillary, _, _ = source.recvmsg(_LARGEST_PACKET, room, _CLOSE_ON_EXECUTE)
+    found = array.array("i")
+    for level, kind, payload in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            found.frombytes(payload)
+    return (json.loads(data) if data else None), list(found)
+
+
+_CLOSE_ON_EXECUTE: int = getattr(socket, "MSG_CMSG_CLOEXEC", 0)

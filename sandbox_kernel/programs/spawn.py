@@ -1,0 +1,76 @@
+"""Starting a zygote of programs: a fresh interpreter with nothing of the host in it.
+
+Where it imports from is sent to it rather than written on its command line, which programs can read.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+import sys
+from typing import Any, NamedTuple
+
+from ..errors import EngineError
+from . import protocol
+
+_CONTROL = 3
+_BOOT = (
+    "import gc, json, socket, sys; gc.disable(); host = socket.socket(fileno=3);"
+    " boot = json.loads(host.recv(65536)); sys.path[:0] = boot['paths'];"
+    " from importlib import import_module; import_module(boot['module']).main(host, boot)"
+)
+_FLAGS = ("-I", "-S", "-X", "utf8", "-c", _BOOT)
+_MODULE = "sandbox_kernel.programs.inside.zygote"
+_NEEDED = ("sandbox_kernel", "_cffi_backend")
+_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}  # an arena for each thread would count as memory
+
+
+class Spawned(NamedTuple):
+    """A process that was just started, the guardian of a zygote, and our end of its socket."""
+
+    pid: int
+    control: socket.socket
+
+
+def spawn(executable: str, level: str, folder: str | None, module: str | None = None) -> Spawned:
+    """In a process session of its own, which no signals of a terminal reach."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    actions: list[tuple[Any, ...]] = [
+        (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)
+    ]
+    actions.append((os.POSIX_SPAWN_DUP2, theirs.fileno(), _CONTROL))
+    argv = [executable, *_FLAGS]
+    try:
+        pid = os.posix_spawn(executable, argv, _ENVIRONMENT, file_actions=actions, setsid=True)
+        boot = {"paths": _paths(), "module": module or _MODULE, "level": level, "folder": folder}
+        protocol.send(ours, boot)
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return Spawned(pid, ours)
+
+
+def own_interpreter() -> str:
+    """The interpreter itself, not the link of a virtual environment."""
+    found = getattr(sys, "_base_executable", None) or sys.executable
+    if not found:
+        raise EngineError("there is no Python interpreter to run programs with")
+    return str(found)
+
+
+def _paths() -> list[str]:
+    """The folders of what the zygote imports beside the standard library, and no others."""
+    folders: list[str] = []
+    for name in _NEEDED:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise EngineError(f"the package {name} is not installed")
+        folder = os.path.dirname(os.path.abspath(spec.origin))
+        if spec.submodule_search_locations is not None:
+            folder = os.path.dirname(folder)
+        if folder not in folders:
+            folders.append(folder)
+    return folders
