@@ -161,7 +161,8 @@ class Console:
 
     def _give_up(self) -> None:
         left = self._waiting.clear()
-        self._send("stderr", f"... {left} more lines, not shown because the cell was interrupted\n")
+        lines = f"{left} more line{'' if left == 1 else 's'}"
+        self._send("stderr", f"... {lines}, not shown because the cell was interrupted\n")
 
 
 def _weight(text: str) -> int:

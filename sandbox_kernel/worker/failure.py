@@ -15,6 +15,7 @@ from .quickjs import OBJECT, Context, GuestThrew, Value
 # failure takes less than 1 MiB.
 _NAME_AT_MOST, _TEXT_AT_MOST, _PLACE_AT_MOST = 200, 1 << 16, 1 << 12
 _NOTE_AT_MOST = 32
+_REDUCE = ("    at reduce (native)", "    at reduceRight (native)")
 _MOST_REFUSED = 1_000  # imports that are remembered
 
 
@@ -98,6 +99,8 @@ class Describer:
         promise = None
         if is_error and name == "TypeError" and stack:
             message, promise = self._findings.reworded(message, stack)
+            if message == "empty array" and stack.startswith(_REDUCE):
+                message = "reduce of an empty array without an initial value"
         stack, place = self._sources.translate(stack) if stack else ("", None)
         if frames is not None:
             place = self._findings.thrown_at(frames, message)

@@ -20,6 +20,7 @@ from .typescript import Prepared, UnsupportedSyntax, prepare
 _MISSING_EXPORT = re.compile(
     r"Could not find export '(?P<name>.*)' in module '(?P<module>.*)'", re.S
 )
+_AT_THE_END = "unexpected token in expression: ''"  # the engine's words for the end of a source
 
 
 class Linker:
@@ -109,7 +110,10 @@ class Linker:
         if error.name == "InternalError":
             return Failure("memory", error.name, error.message, engine=True)
         stack, place = self._sources.translate(error.stack)
-        return Failure("link_error", error.name, error.message, stack=stack or None, place=place)
+        message = (
+            "unexpected end of input" if error.message.endswith(_AT_THE_END) else error.message
+        )
+        return Failure("link_error", error.name, message, stack=stack or None, place=place)
 
     # -- called by the engine
 

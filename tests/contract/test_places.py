@@ -204,3 +204,18 @@ def test_a_run_that_is_terminated_while_it_waits_does_not_name_an_old_line() -> 
 )
 def test_what_is_not_a_function_is_named(source: str, message: str) -> None:
     assert failure(source).message == message
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("function f() {", "unexpected end of input"),
+        ("const x =", "unexpected end of input"),
+        ("rows.map((row) => {", "unexpected end of input"),
+        ("[].reduce((a, b) => a + b)", "reduce of an empty array without an initial value"),
+        ("throw new TypeError('empty array')", "empty array"),
+        ("[bad()]", "result[0]: a promise cannot cross out of the sandbox; await it first"),
+    ],
+)
+def test_messages_of_the_engine_are_said_in_words(source: str, message: str) -> None:
+    assert failure(source).message == message

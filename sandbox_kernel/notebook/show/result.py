@@ -43,7 +43,9 @@ def plain_result(value: Any) -> str:
         return table
     lines = show(value).split("\n")
     left = len(lines) - _TEXT_LINES
-    return "\n".join(lines if left <= 0 else [*lines[:_TEXT_LINES], f"... {left:,} more lines"])
+    if left <= 0:
+        return "\n".join(lines)
+    return "\n".join([*lines[:_TEXT_LINES], f"... {left:,} more line{'' if left == 1 else 's'}"])
 
 
 def rich_result(value: Any, plain: str) -> dict[str, Any]:

@@ -45,7 +45,7 @@ function spell(item) {
 // Encodes one item of a node. Nodes that never grow are array literals, whose elements are defined and
 // not assigned; all others are lists.
 function encodeItem(state, value, parent, step) {
-  if (++state.items > MAX_ITEMS) refuse(state, 'too many values', parent, step);
+  if (++state.items > MAX_ITEMS) refuse(state, 'too many values to cross', parent, step);
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -199,7 +199,7 @@ const kindEncoders = {
   },
   Promise(state, value, me) {
     if (state.lenient) return opaque('Promise', native.promise(value), null);
-    if (!lendPromises) refuse(state, 'a promise cannot be part of it; await it first', me, undefined);
+    if (!lendPromises) refuse(state, 'a promise cannot cross', me, undefined, '; await it first');
     return ['p', lendPromise(value)];
   },
 };
@@ -275,8 +275,8 @@ function opaque(name, text, fields) {
   return ['q', name, text, fields];
 }
 
-function refuse(state, message, parent, step) {
+function refuse(state, message, parent, step, advice = '') {
   let path = stepText(step);
   for (let at = parent; at >= 0; at = state.parents[at]) path = stepText(state.steps[at]) + path;
-  throw namedError('SerializationError', state.path + path + ': ' + message + ' out of the sandbox');
+  throw namedError('SerializationError', state.path + path + ': ' + message + ' out of the sandbox' + advice);
 }
