@@ -8,8 +8,9 @@
 - Any other object lends its public attributes.
 
 What cannot cross into a sandbox is left out of modules and objects, however deep it sits: they
-were not written to be lent. A mapping and a `%%bridge` cell were, so there it is an error that
-names it, raised by whoever lends.
+were not written to be lent. So is the data of a large array or frame: `--import df` is for its
+functions, and a copy of each view of it would be lent along. A mapping and a `%%bridge` cell were
+written to be lent, so there it is an error that names it, raised by whoever lends.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from .errors import OptionError
+from .errors import OptionError, SerializationError
+from .plain.containers import cell_count
 from .wire.values import encode
 
 # Items of nested data that are looked at to tell whether it can cross. What is larger is lent as
 # it is: encoding it twice would cost more than the error that a run may give instead.
 LOOKED_AT = 50_000
+MOST_CELLS = 1_000  # of data that an array or a frame lends along with its functions
 
 _CONTAINERS = (Mapping, list, tuple, set, frozenset)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
@@ -52,11 +55,18 @@ def exports_of(owner: Any) -> Exports:
         try:
             value = getattr(owner, name)
             if not _is_class_or_module(value):
+                _check_data(owner, value)
                 check_crossing(value, bounded=True)
                 values[name] = value
         except Exception as error:  # a property may raise whatever it likes
             skipped[name] = str(error) or type(error).__name__
     return Exports(values, skipped)
+
+
+def _check_data(owner: Any, value: Any) -> None:
+    count = cell_count(value)
+    if count > MOST_CELLS and cell_count(owner):
+        raise SerializationError(f"it has {count:,} cells; lend the data by itself, as a global")
 
 
 def exports_of_cell(namespace: Mapping[str, Any], imported: Collection[str]) -> dict[str, Any]:

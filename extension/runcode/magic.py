@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -31,7 +31,7 @@ from sandbox_kernel.notebook.runs import answer_runs
 from .background import awaited_elsewhere, in_a_thread, on_this_loop
 from .cell_error import cell_error, refusal
 from .output import CellOutput, is_shown
-from .sources import Namespace
+from .sources import Namespace, skipped_note
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -74,6 +74,7 @@ class RunCode(Magics):
         self._shell = shell
         self.modules: dict[str, str] = {}
         self._earlier = EarlierCells()
+        self._told: dict[str, list[str]] = {}  # what was left out of imports, as last said
 
     # Line magics as well, so that `%runcode?` finds its help.
     @no_var_expand
@@ -128,6 +129,8 @@ class RunCode(Magics):
             given = options.run_options(names.resolve)
         except SandboxError as error:
             raise refusal(error) from None
+        if not options.raw:
+            self._tell_skipped(names.skipped)
         given["modules"] = {**self.modules, **given["modules"]}
         cell = CellRun(
             "\n" + body,  # stands for the magic's line, so that positions match the cell
@@ -141,6 +144,13 @@ class RunCode(Magics):
             classes=names.classes,
         )
         return cell
+
+    def _tell_skipped(self, skipped: Mapping[str, list[str]]) -> None:
+        """Says once what of an import could not be lent."""
+        for specifier, names in skipped.items():
+            if names and self._told.get(specifier) != names:
+                sys.stdout.write(skipped_note(specifier, names) + "\n")
+            self._told[specifier] = names
 
     async def _awaited(self, cell: CellRun) -> CodeExecutionResult | CodeExecution | None:
         if cell.options.background:

@@ -12,6 +12,7 @@ from sandbox_kernel.notebook.options.grammar import Source
 from sandbox_kernel.notebook.options.modules import module_text
 from sandbox_kernel.spelling import nearest
 
+_NAMED = 8  # names in a note
 Evaluate = Callable[[str], Any]
 
 
@@ -24,6 +25,7 @@ class Namespace:
         self._evaluate = evaluate
         self._names = names
         self._modules = modules
+        self.skipped: dict[str, list[str]] = {}  # names that could not be lent, by specifier
         self.classes: dict[str, list[str]] = {}  # of what was lent so far
 
     def resolve(self, source: Source) -> Any:
@@ -32,7 +34,9 @@ class Namespace:
             case "import":
                 owner = _lendable(source, self._value(source))
                 self.classes[source.name] = classes_of(owner)
-                return exports_of(owner).values
+                exports = exports_of(owner)
+                self.skipped[source.name] = list(exports.skipped)
+                return exports.values
             case "module":
                 return self._module(source)
             case _:
@@ -80,6 +84,13 @@ class Namespace:
         if close is None and _is_module(error.name):
             return f"; import it first: import {error.name}"
         return f"; did you mean {close}?" if close is not None else ""
+
+
+def skipped_note(specifier: str, names: list[str]) -> str:
+    """What a module or an object has and could not lend, in one line."""
+    shown = ", ".join(names[:_NAMED])
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"--import {specifier} left out what cannot be lent: {shown}{rest}"
 
 
 def _is_module(name: str) -> bool:

@@ -21,7 +21,8 @@ def columns(frame: Any) -> dict[str, Any]:
     """
     if is_frame(frame):
         names = column_names(frame.columns)
-        return {name: _of_series(frame.iloc[:, at]) for at, name in enumerate(names)}
+        cells = (_of_series(series) for _, series in frame.items())
+        return dict(zip(names, cells, strict=True))
     if arrow.is_arrow_table(frame):
         names = distinct(list(frame.schema.names))
         return {name: _of_arrow(frame.column(at)) for at, name in enumerate(names)}

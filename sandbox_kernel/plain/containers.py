@@ -26,6 +26,15 @@ def library_contents(value: Any) -> Any:
     return None
 
 
+def cell_count(value: Any) -> int:
+    """How many cells an array, series, frame or table of a library has; 0 if it is something else."""
+    if is_array(value) or is_frame(value) or is_series(value):
+        return int(value.size)
+    if arrow.is_arrow_table(value):
+        return int(value.num_rows * value.num_columns)
+    return len(value) if arrow.is_arrow_array(value) else 0
+
+
 def record_fields(value: Any) -> dict[str, Any] | None:
     """The fields of a dataclass or NamedTuple; None if it is something else."""
     if is_dataclass(value) and not isinstance(value, type):

@@ -22,7 +22,7 @@ def is_series(value: Any) -> bool:
 def frame_contents(frame: Any) -> Records:
     """Its rows; the index is not among the columns."""
     names = column_names(frame.columns)
-    cells = (series_contents(frame.iloc[:, at]) for at in range(len(names)))
+    cells = (series_contents(series) for _, series in frame.items())
     return Records(len(frame), dict(zip(names, cells, strict=True)))
 
 

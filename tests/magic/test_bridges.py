@@ -75,6 +75,17 @@ def test_numpy_arrays_come_out_of_bridges(notebook: Client) -> None:
     assert notebook.run(cell).check().text == "500500"
 
 
+def test_a_frame_crosses_as_it_is_and_comes_back(notebook: Client) -> None:
+    notebook.run(
+        "import pandas as pd\nfrom sandbox_kernel import columns, to_frame\n"
+        "df = pd.DataFrame({'n': [1, 2], 'x': [0.5, None], 'at': pd.to_datetime(['2024-01-01', None])})"
+    ).check()
+    cell = "%%runcode --global df --global cols=columns(df) --into r\ndf.map((row, i) => ({ ...row, same: cols.n[i] === row.n }))"
+    notebook.run(cell).check()
+    shown = notebook.run("to_frame(r).isna().sum().tolist(), to_frame(r)['same'].all()").check()
+    assert shown.text == "([0, 1, 1, 0], np.True_)"
+
+
 def test_pandas_records_cross_both_ways(notebook: Client) -> None:
     notebook.run(
         "import pandas as pd\n"
@@ -120,3 +131,16 @@ def test_of_a_library_what_can_cross_is_lent(
 ) -> None:
     notebook.run(made).check()
     assert notebook.run(f"%%runcode --import {name}\n{used}").check().text == shown
+
+
+def test_what_of_an_import_cannot_be_lent_is_said_once(notebook: Client) -> None:
+    notebook.run("import pandas as pd\ndf = pd.DataFrame({'a': range(2000)})").check()
+    cell = "%%runcode --import df\nimport { shape } from 'df';\nshape"
+    first = notebook.run(cell).check()
+    assert first.stdout.startswith("--import df left out what cannot be lent: T, a, ")
+    assert first.text == "[ 2000, 1 ]"
+    assert notebook.run(cell).check().stdout == ""
+    notebook.run("df = pd.DataFrame({'b': range(2000)})").check()
+    assert ": T, at, b, " in notebook.run(cell).check().stdout
+    notebook.run("df = df.copy()").check()
+    assert notebook.run(cell.replace("df\n", "df --raw\n", 1)).check().stdout == ""

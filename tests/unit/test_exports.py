@@ -152,6 +152,15 @@ def test_everything_that_a_library_lends_crosses(owner: Any, some: set[str]) -> 
     assert (result.status, result.result) == ("success", len(exports))
 
 
+def test_a_large_frame_lends_its_functions_and_not_a_copy_of_each_view() -> None:
+    frame = pd.DataFrame({"a": range(20_000)})
+    exports = exports_of(frame)
+    assert {"sum", "shape", "columns"} <= set(exports.values)
+    assert {"T", "a", "values", "index"} <= set(exports.skipped)
+    assert exports.skipped["T"] == "it has 20,000 cells; lend the data by itself, as a global"
+    assert "table" in exports_of(types.SimpleNamespace(table=frame)).values
+
+
 def test_data_too_large_to_look_through_is_lent_unseen() -> None:
     rows: list[Any] = [object(), *range(LOOKED_AT)]
     assert "rows" in exports_of(types.SimpleNamespace(rows=rows)).values
