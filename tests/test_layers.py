@@ -50,7 +50,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "plain": DATA,
     "wire": DATA | {"plain"},
     "bridges": DATA | {"wire"},
-    "exports": DATA | {"wire", "bridges"},
+    "exports": DATA | {"plain", "wire", "bridges"},
     "backend": DATA | {"contract", "wire", "bridges"},
     "loops": {"errors"},
     "clock": set(),
