@@ -194,7 +194,7 @@ def run_program(
 
     Args:
         code: The program's text.
-        language: `"python"`; others are still to come, and say so.
+        language: `"python"` or `"node"`; others are still to come, and say so.
         stdin: What the program reads from its standard input.
         args: Its arguments, `sys.argv[1:]`.
         files: Plain file name to content: what lies in its directory when it begins.
@@ -204,6 +204,8 @@ def run_program(
         max_file_bytes: The largest file that comes back with its data; 10 MiB if not given.
         packages: Still to come, like the other options that are not described here.
         env: Names and values that its environment has beside `HOME`, `PATH` and the like.
+        session: The id of a workspace to run in, whose files stay; the next program there waits.
+        workspaces: Where that is kept, a `Workspaces`; those of `engine` if not given.
         engine: Where to run, a `Programs`; the default one if not given.
     """
     given = {

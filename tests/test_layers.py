@@ -160,6 +160,7 @@ STARTS_PROCESSES = {
     "worker/__main__.py",  # its workers
     "worker/prefault.py",  # its rehearsal
     "programs/spawn.py",  # the guardian and the zygote of programs
+    "programs/node.py",  # asks Node.js once what it is
     "programs/inside/zygote.py",  # their supervisors
     "programs/inside/supervisor.py",  # and the guests of those
     "programs/inside/prelude.py",  # starts none, and says so to whoever tries

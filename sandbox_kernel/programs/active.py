@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from .. import loops
 from ..errors import EngineError, ProtocolError
+from ..sessions import Workspaces
 from ..wire.frame import FrameReader, pack
 from . import ending, protocol
 from .contract import ProgramOptions, ProgramResult
@@ -20,10 +21,13 @@ from .ending import Ending
 from .feed import Feed
 from .gathering import Left, gather
 from .inputs import write_inputs
+from .node import ran_out_of_memory
 from .outputs import Snapshot, snapshot
 from .place import Place
 from .protocol import JOB, OUT_OF_MEMORY, RESULT, RESULT_BYTES, End
+from .runtimes import NODE
 from .streams import Chunk, Name, Stream, text_of, text_of_both
+from .turn import Turn
 
 PATIENCE = 10.0  # seconds that a program waits for its place
 _GRACE = 2.0  # seconds that a supervisor has to end its tree
@@ -71,8 +75,13 @@ class ActiveProgram:
         listener: Listener,
         loop: asyncio.AbstractEventLoop,
         owner: Owner,
+        workspaces: Workspaces | None = None,
     ) -> None:
+        """`workspaces` are those of its session, if it has one."""
         self.options = options
+        self.turn: Turn | None = None
+        if options.session is not None and workspaces is not None:
+            self.turn = Turn(workspaces, options.session, self._workspace_deleted)
         self.loop = loop
         self.place: Place | None = None
         self._inputs = inputs
@@ -81,6 +90,7 @@ class ActiveProgram:
         self._asked_at = perf_counter()
         self._began_at: float | None = None
         self._before: Snapshot = {}
+        self._names = options.runtime.names(inputs)
         self._streams: dict[int, Stream] = {}
         self._feeds: list[Feed] = []
         self._channel = FrameReader(RESULT_BYTES + 1024)
@@ -111,6 +121,7 @@ class ActiveProgram:
         if not self._ended:
             self._ended = True
             self._owner.release(self, self.place)
+            self._end_turn()
 
     # -- getting a place
 
@@ -165,7 +176,7 @@ class ActiveProgram:
     def _prepare(self, place: Place) -> None:
         if self._stop is not None:
             self._end_soon(place)  # its end is reported like any other
-        elif not self._inputs:
+        elif not self._inputs and self.turn is None:
             self._begin(place)
         elif sum(map(len, self._inputs.values())) <= _LARGE:
             self._written(self._write_inputs(place))
@@ -215,7 +226,7 @@ class ActiveProgram:
 
     def _job(self, place: Place) -> bytes:
         job = {"args": self.options.args, "env": dict(self.options.env)}
-        return json.dumps(job).encode()
+        return json.dumps(job | self._names).encode()
 
     def _listen(self, descriptor: int, name: Name) -> None:
         stream = Stream(name, self.options.output_bytes, self._listener.add)
@@ -318,7 +329,10 @@ class ActiveProgram:
             self._conclude(how, Left())
             return
         most = self.options.max_file_bytes
-        future = self.loop.run_in_executor(None, gather, directory, self._before, self._said, most)
+        hidden = tuple(self._names.values())
+        future = self.loop.run_in_executor(
+            None, gather, directory, self._before, self._said, most, hidden
+        )
         future.add_done_callback(lambda done: self._gathered(how, done))
 
     def _gathered(self, how: Ending, done: asyncio.Future[Left]) -> None:
@@ -340,8 +354,14 @@ class ActiveProgram:
         asked = self._stop[0] if self._stop is not None else None
         if end is not None:
             limit = self.options.timeout_ms
-            return ending.of(end, place.limits, limit, asked, self._out_of_memory)
+            how = ending.of(end, place.limits, limit, asked, self._out_of_memory)
+            return how._replace(oom=True) if self._node_ran_out_of_memory(how) else how
         return ending.stopped(asked) if self._stop is not None else ending.lost()
+
+    def _node_ran_out_of_memory(self, how: Ending) -> bool:
+        if self.options.runtime.name != NODE or how.killed or not how.exit_code:
+            return False
+        return ran_out_of_memory(how.exit_code, text_of("stderr", self._listener.items))
 
     def _streams_by_name(self, name: Name) -> Stream:
         return next(each for each in self._streams.values() if each.name == name)
@@ -387,6 +407,7 @@ class ActiveProgram:
 
     def _settle(self, result: ProgramResult | EngineError) -> None:
         self._ended = True
+        self._end_turn()
         self._cancel_timers()
         place, self.place = self.place, None
         if place is not None:
@@ -394,6 +415,14 @@ class ActiveProgram:
         self._owner.release(self, place)
         self._listener.isolation = self._owner.level
         self._listener.settled(result)
+
+    def _end_turn(self) -> None:
+        if self.turn is not None:
+            self.turn.end()
+
+    def _workspace_deleted(self) -> None:
+        """From any thread."""
+        self.terminate("its workspace was deleted")
 
     # -- timers
 

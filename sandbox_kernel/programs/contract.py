@@ -10,6 +10,8 @@ from typing import Any
 from ..brief import brief
 from ..errors import OptionError
 from ..jsonable import to_jsonable
+from ..sessions import Workspaces
+from ..sessions.workspaces import checked_id
 from ..spelling import suggestion
 from ..values import undefined
 from .outputs import OutputFile
@@ -37,6 +39,8 @@ class ProgramOptions:
     output_bytes: int = DEFAULT_OUTPUT_BYTES
     max_file_bytes: int = DEFAULT_FILE_BYTES
     env: Mapping[str, str] = field(default_factory=dict)
+    session: str | None = None
+    workspaces: Workspaces | None = None
 
     @classmethod
     def of(
@@ -168,7 +172,17 @@ def _as_given(_: str, value: Any) -> Any:
     return value
 
 
-_NOT_YET = ("packages", "install", "tools", "policy", "allow", "session", "workspaces")
+def _check_session(_: str, value: object) -> str:
+    return checked_id(value)
+
+
+def _check_workspaces(name: str, value: object) -> Workspaces:
+    if not isinstance(value, Workspaces):
+        raise OptionError(f"{name} must be a Workspaces, not {_kind(value)}", name)
+    return value
+
+
+_NOT_YET = ("packages", "install", "tools", "policy", "allow")
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "stdin": _check_stdin,
     "args": _check_args,
@@ -178,4 +192,6 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "output_bytes": _bytes(0),
     "max_file_bytes": _bytes(0),
     "env": _check_env,
+    "session": _check_session,
+    "workspaces": _check_workspaces,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from ..isolation.beneath import Directory
@@ -23,9 +24,21 @@ class Left(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-def gather(directory: Directory, before: Snapshot, said: bytes | None, max_file_bytes: int) -> Left:
-    """`said` is the text of the last `set_result`. May take a while: not for an event loop."""
-    outputs = collect(directory, before, max_file_bytes)
+def gather(
+    directory: Directory,
+    before: Snapshot,
+    said: bytes | None,
+    max_file_bytes: int,
+    hidden: tuple[str, ...] = (),
+) -> Left:
+    """`said` is the text of the last `set_result`; `hidden` are files that the runtime needed.
+
+    May take a while: not for an event loop.
+    """
+    outputs = collect(directory, before, max_file_bytes, hidden)
+    for name in hidden:
+        with suppress(OSError):  # it needed none, or removed it
+            directory.remove(name)
     if said is None:
         return Left(output_files=outputs)
     try:

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from ..errors import EngineError, IsolationError
 from .place import Place
-from .protocol import LANDLOCK, NAMESPACES, PROCESS, Limits
+from .protocol import LANDLOCK, NAMESPACES, PROCESS, Kind, Limits
 from .settings import STRONGEST, Settings
 from .spawn import own_interpreter
 from .zygote import ZygoteProcess
 
+_PLAIN = Kind()
 LEVELS = (NAMESPACES, LANDLOCK)
 _PATIENCE_MILLISECONDS = 10_000
 
@@ -29,7 +30,9 @@ class Tried(NamedTuple):
     refused: dict[str, str]
 
 
-def try_levels(settings: Settings, limits: Limits) -> Tried:
+def try_levels(
+    settings: Settings, limits: Limits, kind: Kind = _PLAIN, session: str | None = None
+) -> Tried:
     """The first level at which a place gets ready; IsolationError if there is none."""
     if sys.platform != "linux":
         raise IsolationError("programs can be isolated on Linux only")
@@ -39,21 +42,23 @@ def try_levels(settings: Settings, limits: Limits) -> Tried:
     refused: dict[str, str] = {}
     for level in wanted:
         try:
-            return Tried(*_try(settings, limits, level), refused)
+            return Tried(*_try(settings, limits, level, kind, session), refused)
         except (EngineError, OSError) as error:
             refused[level] = str(error)
     reasons = "; ".join(f"{level}: {why}" for level, why in refused.items())
     raise IsolationError(f"this machine cannot isolate programs ({reasons})")
 
 
-def start_zygote(settings: Settings, level: str) -> ZygoteProcess:
-    return ZygoteProcess(settings.python or own_interpreter(), level)
+def start_zygote(settings: Settings, level: str, kind: Kind) -> ZygoteProcess:
+    return ZygoteProcess(settings.python or own_interpreter(), level, kind)
 
 
-def _try(settings: Settings, limits: Limits, level: str) -> tuple[ZygoteProcess, Place]:
-    zygote = start_zygote(settings, level)
+def _try(
+    settings: Settings, limits: Limits, level: str, kind: Kind, session: str | None
+) -> tuple[ZygoteProcess, Place]:
+    zygote = start_zygote(settings, level, kind)
     try:
-        place = zygote.open_place(limits)
+        place = zygote.open_place(limits, session)
         _wait_until_ready(place)
     except BaseException:
         zygote.close()

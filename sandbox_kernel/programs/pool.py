@@ -13,19 +13,22 @@ import threading
 import weakref
 from collections import deque
 from contextlib import suppress
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from .. import loops
 from ..errors import EngineBusyError, EngineClosedError, EngineError
 from ..isolation.beneath import Quota
+from ..sessions import Workspaces
 from .active import ActiveProgram, Listener
 from .contract import DEFAULT_MEMORY_BYTES, ProgramOptions
+from .families import Families, Key
 from .inputs import checked_inputs
 from .place import Place
 from .protocol import Limits
+from .runtimes import PYTHON
 from .settings import Settings
 from .zygote import ZygoteProcess
-from .zygotes import Zygotes
 
 
 class Spare(NamedTuple):
@@ -49,10 +52,11 @@ class ProgramPool:
         self._settings = settings or Settings()
         self._changed = threading.Condition(threading.RLock())
         self._thread: threading.Thread | None = None
-        self._zygotes = Zygotes()
+        self._zygotes = Families()
         self._spares: deque[Spare] = deque()
         self._executing: dict[ActiveProgram, ZygoteProcess | None] = {}
         self._queue: deque[ActiveProgram] = deque()  # until others have ended
+        self._in_line: set[ActiveProgram] = set()  # for their session
         self._waiting: deque[ActiveProgram] = deque()  # executing, but without a place yet
         self._left: deque[Spare] = deque()  # of programs that have ended, to be tidied up
         self._asks = False  # somebody, which level there is
@@ -61,6 +65,11 @@ class ProgramPool:
         _pools.add(self)
 
     # -- settings and diagnostics
+
+    @cached_property
+    def workspaces(self) -> Workspaces:
+        """Of sessions for which the caller names none; private, and gone with the process."""
+        return Workspaces()
 
     @property
     def settings(self) -> Settings:
@@ -73,7 +82,6 @@ class ProgramPool:
             if before[2:] != settings[2:]:
                 self._let_go_of_spares()
                 self._zygotes.retire()
-                self._zygotes.forget_level()
             self._changed.notify_all()
 
     @property
@@ -120,20 +128,46 @@ class ProgramPool:
         self, options: ProgramOptions, listener: Listener, loop: asyncio.AbstractEventLoop
     ) -> ActiveProgram:
         """The program is held on `loop`. OptionError if its files are wrong."""
+        with self._changed:
+            self._refuse_if_closed()
+        workspaces = (options.workspaces or self.workspaces) if options.session else None
+        inputs = checked_inputs(options.files, self._quota(workspaces))
+        program = ActiveProgram(options, inputs, listener, loop, self, workspaces)
+        if program.turn is None:
+            self._admit(program)
+        else:
+            with self._changed:
+                self._in_line.add(program)
+            loops.on_loop(
+                loop, program.turn.wait, loop, partial(self._let_in, program), program.fail
+            )
+        return program
+
+    def _quota(self, workspaces: Workspaces | None) -> Quota:
         settings = self._settings
-        quota = Quota(settings.directory_bytes, settings.directory_files)
-        inputs = checked_inputs(options.files, quota)
-        program = ActiveProgram(options, inputs, listener, loop, self)
+        own = Quota(settings.directory_bytes, settings.directory_files)
+        return own if workspaces is None else workspaces.quota
+
+    def _let_in(self, program: ActiveProgram) -> None:
+        """Its turn in its session has come."""
+        with self._changed:
+            self._in_line.discard(program)
+        try:
+            self._admit(program)
+        except EngineError as error:
+            program.fail(error)
+
+    def _admit(self, program: ActiveProgram) -> None:
+        """Executes it, or puts it into the queue of those that will be."""
         with self._changed:
             self._refuse_if_closed()
             self._drop_orphans()
-            if len(self._executing) >= settings.concurrency:
+            if len(self._executing) >= self._settings.concurrency:
                 self._refuse_if_full()
                 self._queue.append(program)
-                return program
+                return
             self._executing[program] = None
         self._assign(program)
-        return program
 
     def warm_up(self) -> None:
         """Starts the zygote and its spares now rather than at the first program."""
@@ -155,14 +189,14 @@ class ProgramPool:
 
     def _drop_orphans(self) -> None:
         """Programs whose event loop was closed under them will never end by themselves."""
-        for program in [*self._executing, *self._queue]:
+        for program in [*self._executing, *self._queue, *self._in_line]:
             if program.loop.is_closed():
                 program.abandon()
 
     def _assign(self, program: ActiveProgram) -> None:
         """A spare, if one fits."""
         with self._changed:
-            spare = self._fitting_spare(self._limits(program))
+            spare = self._fitting_spare(program)
             if spare is None:
                 self._waiting.append(program)
             else:
@@ -171,14 +205,20 @@ class ProgramPool:
         if spare is not None:
             self._hand_over(program, spare.place)
 
-    def _fitting_spare(self, limits: Limits) -> Spare | None:
-        if self._spares and self._spares[0].place.limits == limits:
-            return self._spares.popleft()
-        return None
+    def _fitting_spare(self, program: ActiveProgram) -> Spare | None:
+        """They are Python's, with the limits that most programs have."""
+        if program.options.runtime.name != PYTHON or program.turn or not self._spares:
+            return None
+        fits = self._spares[0].place.limits == self._limits(program)
+        return self._spares.popleft() if fits else None
 
     def _limits(self, program: ActiveProgram | None) -> Limits:
         size = DEFAULT_MEMORY_BYTES if program is None else program.options.memory_limit_bytes
-        return self._settings.limits(size)
+        limits = self._settings.limits(size)
+        if program is not None and program.turn is not None:
+            quota = program.turn.quota
+            limits = limits._replace(directory_bytes=quota.bytes, directory_files=quota.files)
+        return limits
 
     def _hand_over(self, program: ActiveProgram, place: Place) -> None:
         try:
@@ -201,6 +241,7 @@ class ProgramPool:
             self._assign(following)
 
     def _forget(self, program: ActiveProgram) -> ZygoteProcess | None:
+        self._in_line.discard(program)
         for line in (self._queue, self._waiting):
             if program in line:
                 line.remove(program)
@@ -228,9 +269,8 @@ class ProgramPool:
             self._distrust(self._executing.get(program))
 
     def _distrust(self, zygote: ZygoteProcess | None) -> None:
-        if zygote is not None and zygote is self._zygotes.current:
+        if zygote is not None and self._zygotes.distrust(zygote):
             self._let_go_of_spares()
-            self._zygotes.retire()
 
     def _let_go_of_spares(self) -> None:
         self._left += self._spares
@@ -279,7 +319,9 @@ class ProgramPool:
 
     def _open_place_for(self, program: ActiveProgram) -> None:
         try:
-            place, zygote = self._zygotes.open_place(self._settings, self._limits(program))
+            place, zygote = self._zygotes.open_place(
+                self._settings, self._limits(program), *self._kind(program)
+            )
         except EngineError as error:
             with suppress(RuntimeError):
                 loops.on_loop(program.loop, program.fail, error)
@@ -292,6 +334,10 @@ class ProgramPool:
                 self._left.append(Spare(place, zygote))
         if wanted:
             self._hand_over(program, place)
+
+    def _kind(self, program: ActiveProgram) -> tuple[Key, str | None]:
+        name, turn = program.options.runtime.name, program.turn
+        return ((name, None), None) if turn is None else ((name, turn.root), turn.session)
 
     def _open_spare(self) -> None:
         opened: Spare | None = None
@@ -313,7 +359,7 @@ class ProgramPool:
         """Ends every program and every process; leaves no zombie and no descriptor. Idempotent."""
         with self._changed:
             self._closed = True
-            programs = [*self._executing, *self._queue]
+            programs = [*self._executing, *self._queue, *self._in_line]
             self._changed.notify_all()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
@@ -335,6 +381,7 @@ class ProgramPool:
         for line in (self._spares, self._left, self._waiting, self._queue):
             line.clear()
         self._executing.clear()
+        self._in_line.clear()
         self._zygotes.forget()
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 from traitlets import Bool, Enum, Int, Unicode
 from traitlets.config import SingletonConfigurable
 
+from ..sessions import Workspaces
 from .active import ActiveProgram, Listener
 from .contract import ProgramOptions
 from .default import default_pool
@@ -56,6 +57,10 @@ class Programs(SingletonConfigurable):
     python = Unicode(
         _DEFAULTS.python,
         help="The interpreter of Python programs, of the host's own version; '' is the host's own.",
+    ).tag(config=True)
+    node = Unicode(
+        _DEFAULTS.node,
+        help="The Node.js of Node programs; '' is the one on PATH, or else in the wheel of [node].",
     ).tag(config=True)
     isolation = Enum(
         (STRONGEST, *LEVELS),
@@ -107,6 +112,15 @@ class Programs(SingletonConfigurable):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def workspaces(self) -> Workspaces:
+        """Those of sessions for which the caller names none."""
+        return self._pool.workspaces
+
+    @workspaces.setter
+    def workspaces(self, workspaces: Workspaces) -> None:
+        self._pool.workspaces = workspaces
 
     @property
     def executing(self) -> int:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import array
 import json
+import os
 import socket
 import struct
 from collections.abc import Sequence
@@ -47,13 +48,40 @@ class Launch(NamedTuple):
     limits: Limits
     user: int | None
     folder: str | None
+    session: str | None = None  # whose workspace is its directory
 
     def spell(self) -> dict[str, Any]:
-        return {"limits": self.limits, "user": self.user, "folder": self.folder}
+        return self._asdict()
 
     @classmethod
     def of(cls, message: dict[str, Any]) -> Launch:
-        return cls(Limits(*message["limits"]), message["user"], message["folder"])
+        return cls(**(message | {"limits": Limits(*message["limits"])}))
+
+
+class NodeBinary(NamedTuple):
+    """A Node.js, the files that it maps, and the bytes that it holds when it does nothing."""
+
+    path: str
+    files: tuple[str, ...]
+    data_bytes: int
+    resident_bytes: int
+
+    @property
+    def loader(self) -> str | None:
+        """What Linux starts it with."""
+        return next((file for file in self.files if os.path.basename(file).startswith("ld-")), None)
+
+
+class Kind(NamedTuple):
+    """What all programs of one zygote may have beside the standard library."""
+
+    node: NodeBinary | None = None
+    workspaces: str | None = None  # the root of those that they may be started in
+
+    @classmethod
+    def of(cls, message: list[Any]) -> Kind:
+        node, workspaces = message
+        return cls(NodeBinary(*node) if node else None, workspaces)
 
 
 ENDED, TIME, MEMORY, DISK, THREADS, ASKED = range(6)  # why a supervisor ended the tree

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+from collections.abc import Container
 from typing import NamedTuple
 
 from ..errors import OptionError
@@ -16,11 +19,24 @@ class Runtime(NamedTuple):
     aliases: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     is_supported: bool = False
+    sources: tuple[tuple[str, str], ...] = ()  # what it calls its source, if it has a file for it
+
+    def names(self, inputs: Container[str]) -> dict[str, str]:
+        """Of the files that it may make for its source, beside the program's own."""
+        return {key: _free_name(name, inputs) for key, name in self.sources}
 
 
+def _free_name(name: str, taken: Container[str]) -> str:
+    stem, suffix = os.path.splitext(name)
+    numbered = (f"{stem}-{number}{suffix}" for number in itertools.count(1))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
+
+
+_SOURCES_OF_NODE = (("name", "program.js"), ("moduleName", "program.mjs"))
+PYTHON, NODE = "python", "node"
 RUNTIMES = (
-    Runtime("python", "Python", ("py", "python3"), (".py",), is_supported=True),
-    Runtime("node", "Node.js", ("nodejs",), (".cjs", ".mjs")),
+    Runtime(PYTHON, "Python", ("py", "python3"), (".py",), is_supported=True),
+    Runtime(NODE, "Node.js", ("nodejs",), (".cjs", ".mjs"), True, _SOURCES_OF_NODE),
     Runtime("deno", "Deno"),
     Runtime("javascript", "JavaScript", ("js",), (".js",)),
     Runtime("typescript", "TypeScript", ("ts",), (".ts",)),

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from ..errors import EngineError
 from . import protocol
+from .protocol import Kind
 
+_PLAIN = Kind()
 _CONTROL = 3
 _BOOT = (
     "import gc, json, socket, sys; gc.disable(); host = socket.socket(fileno=3);"
@@ -33,7 +35,13 @@ class Spawned(NamedTuple):
     control: socket.socket
 
 
-def spawn(executable: str, level: str, folder: str | None, module: str | None = None) -> Spawned:
+def spawn(
+    executable: str,
+    level: str,
+    folder: str | None,
+    module: str | None = None,
+    kind: Kind = _PLAIN,
+) -> Spawned:
     """In a process session of its own, which no signals of a terminal reach."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     actions: list[tuple[Any, ...]] = [
@@ -43,8 +51,8 @@ def spawn(executable: str, level: str, folder: str | None, module: str | None = 
     argv = [executable, *_FLAGS]
     try:
         pid = os.posix_spawn(executable, argv, _ENVIRONMENT, file_actions=actions, setsid=True)
-        boot = {"paths": _paths(), "module": module or _MODULE, "level": level, "folder": folder}
-        protocol.send(ours, boot)
+        boot = {"paths": _paths(), "module": module or _MODULE}
+        protocol.send(ours, {**boot, "level": level, "folder": folder, "kind": kind})
     except OSError:
         ours.close()
         raise

@@ -16,7 +16,7 @@ from ..isolation.beneath import Directory
 from . import place as places
 from . import protocol
 from .place import Place, open_place
-from .protocol import NAMESPACES, Launch, Limits
+from .protocol import NAMESPACES, Kind, Launch, Limits
 from .spawn import spawn
 from .users import next_user
 
@@ -29,15 +29,16 @@ _THROUGH = 0o711  # a program's own user has to get to its folder, and to no oth
 class ZygoteProcess:
     """Places are opened by one thread; the rest may be called from any."""
 
-    def __init__(self, executable: str, level: str) -> None:
+    def __init__(self, executable: str, level: str, kind: Kind) -> None:
         """Waits until it can fork; EngineError if it cannot."""
         self.level = level
         self._lock = threading.Lock()
         self.places = 0  # that were asked for
         self._numbers = itertools.count(1)
+        self._workspaces = kind.workspaces
         self._folder = None if level == NAMESPACES else _private_folder()
         try:
-            self._spawned = spawn(executable, level, self._folder)
+            self._spawned = spawn(executable, level, self._folder, kind=kind)
         except BaseException:
             self._remove_folder()
             raise
@@ -62,13 +63,13 @@ class ZygoteProcess:
             raise EngineError(str(message["failed"]))
         return bool(message["forks"])
 
-    def open_place(self, limits: Limits) -> Place:
+    def open_place(self, limits: Limits, session: str | None = None) -> Place:
         """Not yet ready. Raises OSError if the zygote is gone, or descriptors are."""
         name = str(next(self._numbers)) if self._folder is not None else None
         if self._folder is not None and name is not None:
             os.mkdir(os.path.join(self._folder, name), _THROUGH)
         with places.passing:
-            place, ends = open_place(Launch(limits, next_user(), name))
+            place, ends = open_place(Launch(limits, self._user(session), name, session))
             try:
                 protocol.send(self._spawned.control, place.launch.spell(), ends.descriptors)
             except OSError:
@@ -78,6 +79,14 @@ class ZygoteProcess:
                 ends.close()
         self.places += 1
         return place
+
+    def _user(self, session: str | None) -> int | None:
+        """A session keeps its user, whose the files are."""
+        user = next_user()
+        if user is None or session is None or self._workspaces is None:
+            return user
+        owner = os.stat(os.path.join(self._workspaces, session), follow_symlinks=False).st_uid
+        return user if owner == os.geteuid() else owner
 
     def remove(self, place: Place) -> None:
         """The folder of a program whose tree is dead, if it has one."""

@@ -27,6 +27,11 @@ _FILES, _LEASE = "files", "lease"
 _MOST_SESSIONS = 1_000_000
 
 
+def mode_of_root() -> int:
+    """Programs of root have users of their own, who have to get to their workspaces."""
+    return 0o711 if os.geteuid() == 0 else 0o700
+
+
 class Shelf:
     """The workspaces beneath a root; every method is safe to call from any thread and process."""
 

@@ -19,7 +19,7 @@ from .keeper import Keeper
 from .lease import Lease, Leases
 from .line import Line
 from .private import PrivateFolder
-from .shelf import Shelf
+from .shelf import Shelf, mode_of_root
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _MOST_FILES = 4_000  # in one workspace
@@ -116,6 +116,7 @@ class Workspaces:
                 if root is None:
                     private = PrivateFolder()
                     root = private.path
+                    root.chmod(mode_of_root())
                 shelf = Shelf(root, self.ttl_seconds)
                 keeper = Keeper(shelf, self.ttl_seconds, self.leases.look_after)
                 end = weakref.finalize(self, _finish, keeper, shelf, private)
@@ -201,7 +202,7 @@ def _positive(name: str, value: float, kinds: tuple[type, ...]) -> float:
 def _usable(root: str | os.PathLike[str]) -> Path:
     try:
         path = Path(root).absolute()
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=mode_of_root(), parents=True, exist_ok=True)
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(13, "it cannot be written to")
     except (OSError, TypeError) as error:

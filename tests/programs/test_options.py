@@ -20,7 +20,11 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"language": "pyton"}, "language", "unknown language 'pyton'; did you mean 'python'?"),
     ({"language": "cobol"}, "language", "Supported: python"),
     ({"language": None}, "language", "language must be a string, not NoneType"),
-    ({"language": "node"}, "language", "programs in Node.js cannot be run yet; supported: python"),
+    (
+        {"language": "deno"},
+        "language",
+        "programs in Deno cannot be run yet; supported: python, node",
+    ),
     ({"language": "TS"}, "language", "programs in TypeScript cannot be run yet"),
     ({"stdin": 1}, "stdin", "stdin must be text, not int"),
     ({"args": "a"}, "args", "args must be a list of text, not str"),
@@ -39,7 +43,9 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"files": {"../x": ""}}, "files", "contains a path separator"),
     ({"files": [1]}, "files", "must be a mapping"),
     ({"packages": ["pandas"]}, "packages", "packages is not supported yet"),
-    ({"session": "a"}, "session", "session is not supported yet"),
+    ({"session": "a/b"}, "session", "is not a session id"),
+    ({"session": 7}, "session", "int is not a session id"),
+    ({"session": "a", "workspaces": "/tmp"}, "workspaces", "must be a Workspaces, not str"),
     ({"tools": [print]}, "tools", "tools is not supported yet"),
     ({"timeout": 5}, "timeout", "unknown option 'timeout'; did you mean timeout_ms?"),
 ]

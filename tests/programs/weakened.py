@@ -78,7 +78,7 @@ def _stay_root() -> None:
 def _unbounded_files() -> None:
     original = root.add_files
     more = partial(protocol.Limits._replace, directory_bytes=1 << 30, directory_files=100_000)
-    root.add_files = lambda limits, user: original(more(limits), user)
+    root.add_files = lambda limits, user, session=None: original(more(limits), user, session)
 
 
 def _set(owner: Any, name: str, value: Any) -> Callable[[], None]:
@@ -108,7 +108,9 @@ def programs_without(
 ) -> Iterator[Programs]:
     """In the host: programs whose zygotes lack the layer."""
 
-    def weakened(executable: str, its_level: str, folder: str | None) -> spawn.Spawned:
+    def weakened(
+        executable: str, its_level: str, folder: str | None, kind: Any = None
+    ) -> spawn.Spawned:
         spawned = spawn.spawn(executable, its_level, folder, "tests.programs.weakened")
         protocol.send(spawned.control, {"without": layer})
         return spawned

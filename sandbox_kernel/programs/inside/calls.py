@@ -64,6 +64,7 @@ MACHINES = frozenset(_MACHINES)
 
 _UNIX, _STREAM, _TYPE_BITS = 1, 1, 0xF
 _THREAD = 0x10000  # CLONE_THREAD
+_SHARED, _ANONYMOUS = 0x01, 0x20  # of mmap
 # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX FICLONE
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
 # GET_DUMPABLE SET_NAME GET_NAME GET_SECCOMP CAPBSET_READ GET_NO_NEW_PRIVS SET_VMA
@@ -81,16 +82,22 @@ _DENIED, _NOT_PERMITTED = bpf.errno(errno.EACCES), bpf.errno(errno.EPERM)
 _PRETENDED = bpf.errno(0)
 
 
-def filter_program(*, private_files: bool, forks: bool, sees_truncation: bool) -> bytes:
+def filter_program(
+    *, private_files: bool, forks: bool, sees_truncation: bool, executes: bool = False
+) -> bytes:
     """The filter, for a guest whose number is still to be filled in (`for_process`).
 
     `private_files`: it has a root of its own, so that metadata of files is its own business.
     `sees_truncation`: Landlock does, so that the filter need not.
+    `executes`: it becomes another program, whose address space has no limit.
     """
     machine = os.uname().machine
     words = (_ALLOWED + _METADATA + _RULED).split()
     allowed = _numbers(words, _MACHINES.index(machine))
     rules = _rules(forks)
+    if executes:
+        del rules["execve"]
+        rules["mmap"] = _no_uncounted_memory()
     if not private_files:
         rules |= dict.fromkeys(_names(_METADATA), always(_PRETENDED))
         rules |= {name: _signals_itself() for name in ("kill", "tgkill")}
@@ -133,6 +140,12 @@ def _rules(forks: bool) -> dict[str, Rule]:
     if not forks:
         rules |= {name: always(_NOT_PERMITTED) for name in ("fork", "vfork")}
     return rules
+
+
+def _no_uncounted_memory() -> Rule:
+    """Shared memory without a file counts as address space only."""
+    others = (0, _SHARED, _ANONYMOUS)
+    return Rule((Condition(3, others, _SHARED | _ANONYMOUS),), bpf.errno(errno.ENOMEM))
 
 
 def _signals_itself() -> Rule:

@@ -24,7 +24,7 @@ from ...isolation import credentials, landlock, namespaces, prctl, rlimits
 from ...isolation.identity import SETPCAP, SETUID, Identity
 from ...isolation.libc import libc
 from ...isolation.steps import Step, take
-from ..protocol import NAMESPACES, PROCESS, Launch
+from ..protocol import NAMESPACES, PROCESS, Kind, Launch, NodeBinary
 from .calls import filter_program, for_process
 from .descriptors import PROC
 from .paths import (
@@ -38,13 +38,14 @@ from .paths import (
     mapped_libraries,
     stdlib_entries,
 )
-from .root import INNER_USER
+from .root import INNER_USER, NODE
 
 _MANY = 4096
+_PLAIN = Kind()
 _UNCOUNTED_ADDRESSES = 1 << 30  # mapped but not used: libraries, arenas, stacks of threads
 
 
-def lock_zygote(folder: str) -> None:
+def lock_zygote(folder: str, kind: Kind) -> None:
     """Where there is no root of its own: what no program may see, its zygote does not see either.
 
     Few rules are left for each guest then, whose own are narrower in other places. The standard
@@ -53,7 +54,9 @@ def lock_zygote(folder: str) -> None:
     looks = [*stdlib_entries(), *mapped_libraries(), *DATA, *OF_THE_MACHINE, "/proc"]
     rules = [(path, landlock.LOOK) for path in looks]
     rules += [(path, landlock.READ | landlock.WRITE) for path in DEVICES]
-    made = landlock.ruleset([*rules, (folder, landlock.USE)])
+    rules += _rules_of_node(kind.node)
+    used = [folder, *([kind.workspaces] if kind.workspaces else [])]
+    made = landlock.ruleset([*rules, *((path, landlock.USE) for path in used)])
     take([prctl.no_new_privileges(), landlock.restrict(made)])
     os.close(made)
 
@@ -70,9 +73,18 @@ class Base:
 class Confinement:
     """Of all guests of one zygote."""
 
-    def __init__(self, level: str, forks: bool) -> None:
+    def __init__(
+        self, level: str, *, has_proc: bool, kind: Kind = _PLAIN, bootstrap: str = ""
+    ) -> None:
+        """`has_proc`: programs can have a /proc of their own. `bootstrap` is where Node's is."""
         self.level = level
-        self.forks = forks
+        self.owns_proc = level == NAMESPACES and has_proc
+        self.forks = self.owns_proc and kind.node is None
+        self.workspaces = kind.workspaces
+        self.node = node = kind.node
+        if node is not None and level == NAMESPACES:
+            self.node = node._replace(path=NODE)
+        self.bootstrap = bootstrap
         self._has_root = level == NAMESPACES
         self._is_root = os.getuid() == 0
         # In a user namespace of its own a guest has every capability, to begin with.
@@ -82,15 +94,21 @@ class Confinement:
         self._counts_alone = owns_users and _linux() >= (5, 14)
         # Else those of others count too; then the sampler sees to it that there are not too many.
         self._others = _tasks_of(os.getuid()) + _MANY
-        self._hidden = not self._has_root and self._is_root and not is_open_to_all(STDLIB)
+        needed = STDLIB if node is None else node.path
+        self._hidden = not self._has_root and self._is_root and not is_open_to_all(needed)
+        if node is not None and self._hidden:
+            raise PermissionError(f"{node.path} cannot be reached by users other than root")
         version = 0 if level == PROCESS else landlock.abi()
         self._has_landlock = version > 0
         self._program = filter_program(
             private_files=self._has_root,
-            forks=forks,
+            forks=self.forks,
             sees_truncation=self._has_root or version >= landlock.SEES_TRUNCATION,
+            executes=node is not None,
         )
         self.base = Base()
+        if node is not None:
+            self.base.data, self.base.resident = node.data_bytes, node.resident_bytes
 
     def owner(self, launch: Launch) -> int | None:
         """Whose the program's directory has to be; None for the zygote's own user."""
@@ -127,6 +145,8 @@ class Confinement:
             # Memory shared with other processes counts here only.
             RLIMIT_AS: limits.memory_bytes + self.base.mapped + _UNCOUNTED_ADDRESSES,
         }
+        if self.node is not None:
+            del most[RLIMIT_AS]  # it maps gigabytes that it never uses; its filter refuses the rest
         steps = [rlimits.at_most(which, value) for which, value in most.items()]
         return [*steps, rlimits.processor_seconds(limits.cpu_seconds)]
 
@@ -155,10 +175,18 @@ class Confinement:
     def _restrict_files(self, folder: str, scratch: str) -> None:
         if not self._has_landlock:
             return
-        looks = [STDLIB, *LIBRARIES, *DATA, *OF_THE_MACHINE]
+        looks = [*LIBRARIES, *DATA, *OF_THE_MACHINE]
+        if self.node is None:
+            looks.append(STDLIB)
         if self._has_root:
             looks.append("/proc")
+        elif self.node is not None:
+            looks.append(f"/proc/{os.getpid()}")  # it measures itself there
         rules = [(path, landlock.LOOK) for path in looks]
+        rules += [
+            *_rules_of_node(self.node),
+            *([(self.bootstrap, landlock.LOOK)] * bool(self.node)),
+        ]
         rules += [(path, landlock.READ | landlock.WRITE) for path in DEVICES]
         rules += [(folder, landlock.USE), (scratch, landlock.USE)]
         if self._has_root:
@@ -166,6 +194,15 @@ class Confinement:
         made = landlock.ruleset(rules)
         take([landlock.restrict(made)])
         os.close(made)
+
+
+def _rules_of_node(node: NodeBinary | None) -> list[landlock.Rule]:
+    """Linux starts it through its loader, which maps the other files."""
+    if node is None:
+        return []
+    started = [node.path, *([node.loader] if node.loader else [])]
+    rules = [(path, landlock.LOOK | landlock.EXECUTE) for path in started]
+    return [*rules, *((path, landlock.LOOK) for path in node.files)]
 
 
 def _linux() -> tuple[int, ...]:

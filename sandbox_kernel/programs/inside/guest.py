@@ -17,7 +17,7 @@ _LONGEST_JOB = (1 << 32) - 1
 
 
 def live(
-    streams: list[int], box: str, scratch: str, confine: Callable[[], None], *, forks: bool
+    streams: list[int], confine: Callable[[], None], become: Callable[[], NoReturn]
 ) -> NoReturn:
     """In the fork of a supervisor. The last of its streams says whether it is confined."""
     descriptors.take(streams)
@@ -30,11 +30,15 @@ def live(
     os.write(READY, b"ready")
     os.close(READY)
     try:
-        options, source = _receive_job()
-        PythonProgram(source, options, box, scratch, forks=forks).run()
+        become()
     except BaseException as error:  # ours, since a program's own ends in its exit code
         os.write(2, f"the program could not be started: {error!r}\n".encode())
         os._exit(_EXIT_UNABLE)
+
+
+def run_python(box: str, scratch: str, *, forks: bool) -> NoReturn:
+    options, source = _receive_job()
+    PythonProgram(source, options, box, scratch, forks=forks).run()
 
 
 def _receive_job() -> tuple[dict[str, Any], bytes]:

@@ -20,7 +20,8 @@ from ...isolation.namespaces import (
     restrict_mount,
     unmount,
 )
-from ..protocol import Limits
+from ..protocol import Kind, Limits
+from . import node as nodes
 from .paths import (
     BOX,
     DATA,
@@ -37,19 +38,23 @@ from .paths import (
 INNER_USER = 1000
 _FILES = "/run/files"  # where a program's tmpfs is mounted
 _NOTHING_SPECIAL = NO_SETUID | NO_DEVICES
+_WORKSPACES = "/run/workspaces"  # all of them; each program's supervisor takes it away
 _OLD = "/old"
+NODE, BOOTSTRAP = "/usr/bin/node", f"/run/{nodes.NAME}"
 _FEW_INODES = 64  # beyond the program's own: the folders made here
 _PASSWD = f"guest:x:{INNER_USER}:{INNER_USER}::{BOX}:/bin/false\n"
 
 
-def build() -> bool:
+def build(kind: Kind) -> bool:
     """Makes it the root of this process; whether it has a /proc of its own."""
     hidden = foreign_pythons()
+    node = kind.node
+    bootstrap = nodes.bootstrap() if node is not None else b""
     make_private()
     mount("tmpfs", "/tmp", "tmpfs", _NOTHING_SPECIAL, "mode=755,size=1m")  # noqa: S108
     os.mkdir("/tmp" + _OLD)  # noqa: S108
     pivot_root("/tmp", "/tmp" + _OLD)  # noqa: S108
-    for path in (STDLIB, *LIBRARIES, *DATA, OF_THE_MACHINE[-1]):
+    for path in (*LIBRARIES, STDLIB, *DATA, OF_THE_MACHINE[-1]):
         _lend(path)
     for path in DEVICES:
         bind(_OLD + path, path, NO_SETUID | NO_EXECUTE)
@@ -60,6 +65,12 @@ def build() -> bool:
         os.makedirs(path, exist_ok=True)
     with open("/etc/passwd", "w") as file:
         file.write(_PASSWD)
+    if node is not None:
+        bind(_OLD + node.path, NODE, READ_ONLY | _NOTHING_SPECIAL)
+        with open(BOOTSTRAP, "wb") as file:
+            file.write(bootstrap)
+    if kind.workspaces is not None:
+        bind(_OLD + kind.workspaces, _WORKSPACES, _NOTHING_SPECIAL | NO_EXECUTE)
     has_proc = own_proc()
     if not has_proc:
         for path in OF_THE_MACHINE[:-1]:
@@ -98,8 +109,11 @@ def own_proc() -> bool:
     return False
 
 
-def add_files(limits: Limits, user: int | None) -> None:
-    """The program's own files, all in one tmpfs, so that one size holds for all of them."""
+def add_files(limits: Limits, user: int | None, session: str | None = None) -> None:
+    """The program's own files, all in one tmpfs, so that one size holds for all of them.
+
+    A workspace lies on the disk, and its size has to be watched.
+    """
     size = f"size={limits.directory_bytes},nr_inodes={limits.directory_files + _FEW_INODES}"
     flags = _NOTHING_SPECIAL | NO_EXECUTE
     mount("tmpfs", _FILES, "tmpfs", flags, f"{size},mode=711")
@@ -110,3 +124,7 @@ def add_files(limits: Limits, user: int | None) -> None:
             os.chown(folder, user, user)
         bind(folder, target, flags)
     unmount(_FILES)
+    if session is not None:
+        bind(f"{_WORKSPACES}/{session}", BOX, flags)
+    if os.path.isdir(_WORKSPACES):
+        unmount(_WORKSPACES)

@@ -15,11 +15,13 @@ from time import monotonic
 from typing import NoReturn
 
 from ...isolation import credentials, namespaces, prctl
+from ...isolation.beneath import Directory
 from ...isolation.identity import KILL, SETGID, SETPCAP, SETUID, Identity
 from ...isolation.steps import take
 from .. import protocol
 from ..protocol import ASKED, ENDED, NAMESPACES, TIME, End, Launch
 from . import guest as guests
+from . import node as nodes
 from . import root
 from .confine import Confinement
 from .paths import BOX, BOX_NAME, SCRATCH, SCRATCH_NAME
@@ -48,6 +50,8 @@ class Supervisor:
         if not self._has_root:
             folder = os.path.join(home, launch.folder or "")
             self._box, self._scratch = f"{folder}/{BOX_NAME}", f"{folder}/{SCRATCH_NAME}"
+            if launch.session is not None:
+                self._box = f"{confinement.workspaces}/{launch.session}"
 
     def live(self, streams: list[int]) -> NoReturn:
         """`streams` are the guest's standard streams and its channel."""
@@ -56,8 +60,7 @@ class Supervisor:
         guest = os.fork()
         if guest == 0:
             self._control.detach()  # or its end would close a number that is the guest's by then
-            forks = self._confinement.forks
-            guests.live([*streams, ready], self._box, self._scratch, self._confine, forks=forks)
+            guests.live([*streams, ready], self._confine, self._become)
         for descriptor in (*streams, ready):
             os.close(descriptor)
         self._give_up(_TO_WATCH)
@@ -72,19 +75,30 @@ class Supervisor:
     def _confine(self) -> None:
         self._confinement.complete(self._launch, self._box, self._scratch)
 
+    def _become(self) -> NoReturn:
+        """In the guest, once it is confined."""
+        node, memory = self._confinement.node, self._launch.limits.memory_bytes
+        if node is not None:
+            bootstrap = self._confinement.bootstrap
+            nodes.start(node, bootstrap, memory, self._box, self._scratch)
+        guests.run_python(self._box, self._scratch, forks=self._confinement.forks)
+
     def _prepare(self) -> None:
         owner = self._confinement.owner(self._launch)
         if self._has_root:
             namespaces.unshare(namespaces.MOUNTS)
-            root.add_files(self._launch.limits, owner)
-            if self._confinement.forks and not root.own_proc():
+            root.add_files(self._launch.limits, owner, self._launch.session)
+            if self._confinement.owns_proc and not root.own_proc():
                 raise RuntimeError("the program cannot have a /proc of its own")
         else:
             take([prctl.signal_at_parents_death(signal.SIGKILL), prctl.adopt_orphans()])
-            for folder in (self._box, self._scratch):
+            for folder in (self._box, self._scratch)[self._launch.session is not None :]:
                 os.mkdir(folder, 0o700)
                 if owner is not None:
                     os.chown(folder, owner, owner)
+        if self._launch.session is not None:
+            with Directory.at(self._box, is_ours=True) as workspace:
+                workspace.give_to(os.geteuid() if owner is None else owner)
         self._directory = os.open(self._box, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._give_up(_TO_FORK)
 
@@ -136,7 +150,9 @@ class Supervisor:
         return None
 
     def _wait_for_end(self, poll: select.poll, guest: int) -> int:
-        folders = () if self._has_root else (self._box, self._scratch)
+        folders: tuple[str, ...] = () if self._has_root else (self._box, self._scratch)
+        if self._has_root and self._launch.session is not None:
+            folders = (self._box,)
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         sampler = Sampler(self._launch.limits, self._confinement.base, proc, folders)
         while True:

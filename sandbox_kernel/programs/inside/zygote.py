@@ -19,8 +19,9 @@ from ...isolation import namespaces, prctl, rlimits
 from ...isolation.beneath import Directory
 from ...isolation.steps import take
 from .. import protocol
-from ..protocol import LANDLOCK, NAMESPACES, Launch
+from ..protocol import LANDLOCK, NAMESPACES, Kind, Launch
 from . import descriptors, root
+from . import node as nodes
 from .confine import Confinement, lock_zygote
 from .descriptors import PROC
 from .python import freeze_standard_library
@@ -82,14 +83,19 @@ def _born(host: socket.socket, boot: dict[str, Any]) -> Zygote:
     if level != NAMESPACES:
         take([prctl.has_parent(guardian)])
     rlimits.be_first_to_go()
-    _load()
-    has_proc = True
+    kind = Kind.of(boot["kind"])
+    if kind.node is None:
+        _load()
+    has_proc, bootstrap = True, root.BOOTSTRAP
     if level == NAMESPACES:
-        has_proc = root.build()
+        has_proc = root.build(kind)
         namespaces.name_host("sandbox")
-    elif level == LANDLOCK:
-        lock_zygote(folder)
-    return Zygote(host, Confinement(level, forks=level == NAMESPACES and has_proc), folder)
+    else:
+        bootstrap = nodes.write_bootstrap(folder)
+    if level == LANDLOCK:
+        lock_zygote(folder, kind)
+    confinement = Confinement(level, has_proc=has_proc, kind=kind, bootstrap=bootstrap)
+    return Zygote(host, confinement, folder)
 
 
 def _guard(control: socket.socket, host: int, zygote: int, folder: str | None) -> NoReturn:

@@ -10,7 +10,6 @@ import pytest
 from tests.contract.coming import awaits, part, run
 from tests.contract.wheels import npm_registry
 
-needs_node = awaits("Node programs")
 needs_tools = awaits("tools for Node programs")
 
 
@@ -30,7 +29,6 @@ def node(code: str, **options: Any) -> Any:
     return run(code, "node", **options)
 
 
-@needs_node
 def test_console_log_is_captured_as_logs() -> None:
     """Redirected to stderr → `CodeResult.Logs`. Does **not** appear in structured output."""
     result = node("console.log('a log'); setResult(7);")
@@ -38,7 +36,6 @@ def test_console_log_is_captured_as_logs() -> None:
     assert result.result == 7
 
 
-@needs_node
 def test_set_result_sets_the_result_and_declares_files() -> None:
     """setResult(data, files)"""
     result = node("""
@@ -112,7 +109,6 @@ def test_install_package_installs_an_npm_package(monkeypatch: pytest.MonkeyPatch
         assert node(code, install=True).stdout == "42\n"
 
 
-@needs_node
 def test_files_cross_between_the_runtimes_of_a_session() -> None:
     """Files persist across executions within the same session."""
     workspaces = part("sessions").Workspaces()
@@ -121,14 +117,12 @@ def test_files_cross_between_the_runtimes_of_a_session() -> None:
     assert node(code, session="s", workspaces=workspaces).stdout == "42\n"
 
 
-@needs_node
 def test_the_time_limit_kills() -> None:
     """The subprocess is killed on timeout."""
     result = node("for (;;);", timeout_ms=1500)
     assert (result.killed, result.exit_code) == (True, 137)
 
 
-@needs_node
 def test_there_is_no_host_filesystem_network_or_process(tmp_path: Path) -> None:
     """The container has no access to the host filesystem or the app's secrets unless explicitly configured."""
     (tmp_path / "secret").write_text("hunter2")

@@ -120,8 +120,11 @@ def test_another_object_on_the_same_root_sees_the_same(workspaces: Workspaces) -
 
 def test_a_workspace_is_a_private_folder_beneath_the_root(workspaces: Workspaces) -> None:
     workspaces.open("s1").write("file", "")
-    for path in (workspaces.root, workspaces.root / "s1"):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    through = 0o711 if os.geteuid() == 0 else 0o700  # for users of programs, to their own
+    assert stat.S_IMODE(workspaces.root.stat().st_mode) == through
+    assert stat.S_IMODE((workspaces.root / "s1").stat().st_mode) == 0o700
+    for name in (".leases", ".lock"):
+        assert stat.S_IMODE((workspaces.root / name).stat().st_mode) & 0o077 == 0
     assert stat.S_IMODE((workspaces.root / "s1" / "file").stat().st_mode) == 0o600
 
 
@@ -331,7 +334,7 @@ def test_without_a_root_it_is_a_private_directory_that_goes(tmp_path: Path) -> N
     other = Workspaces()
     workspaces.open("s1").write("file", "")
     root = workspaces.root
-    assert stat.S_IMODE(root.stat().st_mode) == 0o700
+    assert stat.S_IMODE(root.stat().st_mode) & 0o066 == 0
     assert other.root != root
     assert other.sessions() == []
     workspaces.close()

@@ -1,0 +1,155 @@
+// Runs one program in this process, as `node program.js` would, as far as the program can tell.
+//
+// This file is started locked down, before there is a program; it reads it from the channel. A
+// program is the body of an async function, so that it may await and require at its top. If it has
+// import or export statements, it is an ES module, which Node loads from a file.
+'use strict';
+
+const fs = require('node:fs');
+const Module = require('node:module');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+const vm = require('node:vm');
+
+const CHANNEL = 3;
+const RESULT = 2; // the kind of a message
+const MOST_BYTES = 4 * 2 ** 20; // of a result
+const HEAD_BYTES = 20;
+const UNSETTLED = 13; // Node's own exit code for an await that never ends
+
+const IS_MODULE =
+  /^(Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta' outside a module)/;
+const OPENING = '(async function (exports, require, module, __filename, __dirname) {\n';
+const EXPERIMENTAL = 'vm.USE_MAIN_CONTEXT_DEFAULT_LOADER';
+
+function receive(size) {
+  const found = Buffer.allocUnsafe(size);
+  for (let at = 0; at < size; ) {
+    const count = fs.readSync(CHANNEL, found, at, size - at, null);
+    if (count === 0) process.exit(0); // the host has no program for it
+    at += count;
+  }
+  return found;
+}
+
+/** A frame, as sandbox_kernel/wire/frame.py lays it out, with one attachment: the source. */
+function receiveJob() {
+  const head = receive(HEAD_BYTES);
+  const body = receive(head.readUInt32LE(0) + 4 - HEAD_BYTES);
+  const textEnd = 4 + head.readUInt32LE(16);
+  const source = body.subarray(textEnd, textEnd + body.readUInt32LE(0));
+  return { ...JSON.parse(body.toString('utf8', 4, textEnd)), source: source.toString('utf8') };
+}
+
+function send(kind, text) {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(16 + text.length, 0);
+  head.writeUInt32LE(kind, 4);
+  head.writeUInt32LE(text.length, 16);
+  const frame = Buffer.concat([head, text]);
+  for (let at = 0; at < frame.length; ) at += fs.writeSync(CHANNEL, frame, at);
+}
+
+function setResult(data, files = []) {
+  const spelled = JSON.stringify(data === undefined ? null : data);
+  if (spelled === undefined) refuse(TypeError, 'the data must be JSON');
+  if (!Array.isArray(files) || !files.every((name) => typeof name === 'string')) {
+    refuse(TypeError, 'files must be an array of paths');
+  }
+  const text = Buffer.from(`{"data":${spelled},"files":${JSON.stringify(files)}}`);
+  if (text.length > MOST_BYTES) {
+    refuse(RangeError, `the result has ${text.length} bytes, and at most ${MOST_BYTES} come back`);
+  }
+  send(RESULT, text);
+}
+
+/** As an error of the line that called `setResult`. */
+function refuse(kind, why) {
+  const error = new kind(`setResult: ${why}`);
+  Error.captureStackTrace(error, setResult);
+  throw error;
+}
+
+function lend(name, value) {
+  Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+}
+
+/** What `node program.js` would find. */
+function settle(job, filename) {
+  Object.assign(process.env, job.env);
+  process.argv = [process.argv[0], filename, ...job.args];
+  process.execArgv = [];
+  delete require.cache[__filename];
+  dropOurWarning();
+  lend('setResult', setResult);
+}
+
+/** Null if it is an ES module; a SyntaxError is reported as Node reports it. */
+function compiled(source, filename) {
+  try {
+    const script = new vm.Script(`${OPENING}${source}\n})`, {
+      filename,
+      lineOffset: -1,
+      importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
+    Object.getPrototypeOf(async () => {}).constructor(source); // brackets that close ours are refused
+    return script.runInThisContext();
+  } catch (error) {
+    if (IS_MODULE.test(error.message)) return null;
+    const [place] = error.stack.split(/\n {4}at /); // what follows are frames of ours
+    process.stderr.write(
+      `${place.startsWith(filename) ? '' : `${filename}\n`}${place}\n\nNode.js ${process.version}\n`,
+    );
+    return process.exit(1);
+  }
+}
+
+/** Node warns that the loader of `import()` in such a body may change, which is our business. */
+function dropOurWarning() {
+  const { emitWarning } = process;
+  process.emitWarning = function (warning, ...rest) {
+    if (!String(warning).startsWith(EXPERIMENTAL)) return emitWarning.call(this, warning, ...rest);
+    process.emitWarning = emitWarning;
+  };
+}
+
+/** Started from a promise, so that no frame of ours is in its stack. */
+function run(body, filename) {
+  const main = new Module('.');
+  main.filename = filename;
+  main.paths = Module._nodeModulePaths(path.dirname(filename));
+  Module._cache[filename] = process.mainModule = main;
+  const required = Module.createRequire(filename);
+  const args = [main.exports, required, main, filename, path.dirname(filename)];
+  return Promise.resolve().then(body.bind(main.exports, ...args));
+}
+
+function load(source, filename) {
+  fs.writeFileSync(filename, source);
+  lend('require', Module.createRequire(filename));
+  process.mainModule = undefined;
+  return import(pathToFileURL(filename).href);
+}
+
+function main() {
+  const { source: given, ...job } = receiveJob();
+  const source = given.replace(/^#!/, '//');
+  const filename = path.resolve(job.name);
+  settle(job, filename);
+  const body = compiled(source, filename);
+  if (body === null) process.argv[1] = path.resolve(job.moduleName);
+  let settled = false;
+  const done = body ? run(body, filename) : load(source, path.resolve(job.moduleName));
+  const note = () => {
+    settled = true;
+  };
+  done.then(note, note);
+  process.on('exit', (code) => {
+    if (settled || code !== 0) return;
+    process.stderr.write('Warning: the program ended while it awaited something that never comes\n');
+    process.exitCode = UNSETTLED;
+  });
+  done.then(); // unhandled, so that Node reports what was thrown
+}
+
+main();
