@@ -79,10 +79,15 @@ def essence(cell: NotebookNode) -> list[Any]:
     for output in joined_streams(outputs):
         if output.output_type == "error":
             trace = [] if loose else [_ESCAPE.sub("", line) for line in output.traceback]
-            shown.append(["error", output.ename, output.evalue, trace])
+            shown.append(["error", output.ename, output.evalue, _certain(output.ename, trace)])
         elif output.output_type == "stream":
             shown.append([output.name, output.text])
         else:
             picture = {"image/png": "a picture"} if "image/png" in output.data else {}
             shown.append([output.output_type, {**output.data, **picture}])
     return shown
+
+
+def _certain(name: str, trace: list[str]) -> list[str]:
+    """A run that is ended from outside knows its line only if it computed for long enough."""
+    return trace[:1] if name in ("terminated", "MemoryLimitExceeded") else trace
