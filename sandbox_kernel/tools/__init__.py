@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .backends import NodeBackend, PythonBackend, UnsupportedLanguageError
 from .code_execution import (
     CodeExecutionBackend,
     CodeExecutionRequest,
@@ -20,12 +21,15 @@ __all__ = [
     "CodeExecutionBackend",
     "CodeExecutionRequest",
     "JsrunError",
+    "NodeBackend",
+    "PythonBackend",
     "RecursionRefusedError",
     "Tool",
     "ToolContext",
     "ToolResult",
     "Toolbox",
     "UnknownToolError",
+    "UnsupportedLanguageError",
     "answer_openai",
     "code_execution_tool",
     "format_code_execution_result",

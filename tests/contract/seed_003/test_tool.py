@@ -156,7 +156,6 @@ async def test_cancelling_sets_the_signal() -> None:
     assert backend.cancelled
 
 
-@backends_are_coming
 @pytest.mark.parametrize(
     ("backend", "language", "code"),
     [
