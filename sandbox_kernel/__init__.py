@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .errors import SerializationError as SerializationError
     from .execution import CodeExecution as CodeExecution
     from .npm import modules_from as modules_from
+    from .opened import OpenCode as OpenCode
     from .plain.columns import columns as columns
     from .programs import OutputFile as OutputFile
     from .programs import ProgramExecution as ProgramExecution
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .programs import Programs as Programs
     from .replies import extract_code as extract_code
     from .run import evaluate as evaluate
+    from .run import open_code as open_code
     from .run import run_code as run_code
     from .run import run_program as run_program
     from .values import ArrayBuffer as ArrayBuffer
@@ -74,6 +76,8 @@ _HOME = {
     "ProgramResult": "programs",
     "Programs": "programs",
     "evaluate": "run",
+    "OpenCode": "opened",
+    "open_code": "run",
     "run_code": "run",
     "run_program": "run",
     "ArrayBuffer": "values",

@@ -7,13 +7,13 @@ A sandbox is sent an `Order`: plain data, which can be pickled and sent anywhere
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .bridges import Bridges
 from .contract import CodeExecutionError, CodeExecutionLog, Status
-from .values import undefined
+from .values import GuestFunction, undefined
 from .wire.order import Order
 
 CANCELLED = "cancelled"  # the reason of a run that nobody waits for any more
@@ -47,6 +47,9 @@ class Listener(Protocol):
     def on_start(self) -> None:
         """The run executes now, and waits no longer. Once, on any thread."""
 
+    def on_open(self, exports: Mapping[str, GuestFunction | None]) -> None:
+        """The module stays open, and these may be called; None for an export that is no function."""
+
     def on_report(self, value: Any) -> None: ...
     def on_log(self, log: CodeExecutionLog) -> None: ...
     def settled(self, outcome: Outcome) -> None: ...
@@ -57,6 +60,9 @@ class ActiveRun(Protocol):
 
     def terminate(self, reason: str | None) -> None:
         """May be called from any thread; the listener is told when the run has ended."""
+
+    def finish(self) -> None:
+        """Nobody will call a module that stayed open any more: it ends as a success."""
 
     def memory_used_bytes(self) -> int | None:
         """The peak so far, or None if it is not known."""

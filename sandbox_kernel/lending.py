@@ -10,8 +10,8 @@ import re
 
 from .backend import Lent
 from .bridges import Bridges
-from .contract import CodeExecutionOptions
-from .errors import SerializationError
+from .contract import CodeExecutionOptions, Execute
+from .errors import OptionError, SerializationError
 from .wire.frame import Buffer
 from .wire.order import Order
 from .wire.values import encode
@@ -23,8 +23,11 @@ def lend(
     *,
     lenient: bool = False,
     demand_export: bool = True,
+    stays_open: bool = False,
 ) -> tuple[Order, Lent]:
     """The order and what it is lent. Raises SerializationError for a value that cannot cross."""
+    if stays_open and options.execute != Execute():
+        raise OptionError("open_code takes no 'execute'; call the module's exports", "execute")
     bridges = Bridges(naive_is_utc=options.naive == "utc")
     values, attachments = _encode_lent(options, bridges)
     builtins = ("report", "console") if options.report is not None else ("console",)
@@ -42,6 +45,7 @@ def lend(
         demand_export=demand_export,
         values=values,
         seed=os.urandom(8),
+        stays_open=stays_open,
         attachments=tuple(attachments),
     )
     return order, Lent(bridges, options.report)

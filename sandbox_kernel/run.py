@@ -1,4 +1,4 @@
-"""`run_code`, `evaluate`, `run_program`, and `run_cell` for notebooks."""
+"""`run_code`, `evaluate`, `open_code`, `run_program`, and `run_cell` for notebooks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from .engine.pool import WorkerPool
     from .execution import CodeExecution
+    from .opened import OpenCode
     from .programs.contract import ProgramOptions
     from .programs.handle import ProgramBackend, ProgramExecution
     from .wire.order import Order
@@ -114,6 +115,43 @@ def evaluate(
     return _start(source, options, named, engine, demand_export=False)
 
 
+def open_code(
+    source: str,
+    options: CodeExecutionOptions | Mapping[str, Any] | None = None,
+    *,
+    imports: Mapping[str, Mapping[str, Any]] | None = None,
+    modules: Mapping[str, str] | None = None,
+    globals: Mapping[str, Any] | None = None,
+    language: Language | None = None,
+    memory_limit_bytes: int | None = None,
+    filename: str | None = None,
+    report: Callable[[Any], Any] | None = None,
+    naive: Naive | None = None,
+    engine: Backend | None = None,
+    **unknown: Never,
+) -> OpenCode:
+    """Keeps a module open in one sandbox, so that its exports can be called many times.
+
+    `async with open_code(source) as module: await module.price(row)`. It is bounded like a run, and
+    closed at the end of the block. The arguments are those of `run_code`, without `execute`.
+    """
+    named = _given(
+        imports=imports,
+        modules=modules,
+        globals=globals,
+        language=language,
+        memory_limit_bytes=memory_limit_bytes,
+        filename=filename,
+        report=report,
+        naive=naive,
+        **unknown,
+    )
+    run = _start(source, options, named, engine, stays_open=True)
+    from .opened import OpenCode  # by now the zygote has started
+
+    return OpenCode(run)
+
+
 def run_cell(
     source: str,
     options: Mapping[str, Any] | None = None,
@@ -147,6 +185,7 @@ def _start(
     *,
     lenient: bool = False,
     demand_export: bool = True,
+    stays_open: bool = False,
     on_log: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
     if engine is not None:
@@ -155,7 +194,11 @@ def _start(
     backend = engine or parts.pool_for_a_run()
     checked = parts.options_of(options, **named)
     order, lent = parts.lend(
-        _checked_source(source), checked, lenient=lenient, demand_export=demand_export
+        _checked_source(source),
+        checked,
+        lenient=lenient,
+        demand_export=demand_export,
+        stays_open=stays_open,
     )
     return parts.start_code(backend, order, lent, on_log)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -17,6 +17,7 @@ from .backend import CANCELLED, ActiveRun, Outcome
 from .clock import Countdown
 from .contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from .explain.scene import Scene
+from .values import GuestFunction
 
 Result = TypeVar("Result")
 Waker = Callable[[], None]
@@ -65,9 +66,12 @@ class Transcript(Generic[Result]):
     def add(self, item: Any) -> None:
         self.items.append(item)
         if self._item_wakers:
-            with self._lock:
-                wakers, self._item_wakers = self._item_wakers, []
-            _call_all(wakers)
+            self._wake_for_news()
+
+    def _wake_for_news(self) -> None:
+        with self._lock:
+            wakers, self._item_wakers = self._item_wakers, []
+        _call_all(wakers)
 
     def end(self, result: Result) -> None:
         with self._lock:
@@ -105,6 +109,11 @@ class Transcript(Generic[Result]):
             pass  # it has ended, and everybody was woken
         return self.result is None and not self._end_wakers
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """Where the run is talked to; None once it has ended."""
+        return self._loop
+
     def terminate(self, reason: str | None) -> None:
         active = self.active
         if active is not None:
@@ -141,9 +150,28 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
         super().__init__()
         self.scene = scene
         self.logs: list[CodeExecutionLog] = []
+        self.exports: Mapping[str, GuestFunction | None] | None = None  # of a module that is open
         self._log_sink = log_sink
 
     on_report = Transcript.add
+
+    def on_open(self, exports: Mapping[str, GuestFunction | None]) -> None:
+        self.exports = exports
+        self._wake_for_news()
+
+    def wake_when_open(self, wake: Waker) -> None:
+        """Calls `wake` once the module is open, or at the end; or too early, at the next item."""
+        with self._lock:
+            if self.result is None and self.exports is None:
+                self._item_wakers.append(wake)
+                return
+        wake()
+
+    def finish(self) -> None:
+        """Nobody will call the open module any more."""
+        active = self.active
+        if active is not None:
+            active.finish()
 
     def on_log(self, log: CodeExecutionLog) -> None:
         self.logs.append(log)

@@ -28,7 +28,7 @@ DATA = {
     "explain",
 }
 SEAM = DATA | {"contract", "plain", "wire", "bridges", "exports", "backend", "loops", "clock"}
-RUNS = SEAM | {"lending", "transcript", "execution", "engine", "run"}
+RUNS = SEAM | {"lending", "transcript", "execution", "opened", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
 MAY_KNOW: dict[str, set[str]] = {
@@ -58,6 +58,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "dataframe": DATA | {"contract"},
     "transcript": SEAM,
     "execution": SEAM | {"transcript"},
+    "opened": SEAM | {"transcript", "execution"},
     "isolation": {"errors"},
     "worker": {"wire", "errors", "specifiers", "isolation"},
     "engine": SEAM | {"isolation", "execution"},  # whose handles it lists

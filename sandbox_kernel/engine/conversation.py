@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from ..contract import CodeExecutionError
 from ..errors import ProtocolError
 from ..loops import on_loop
 from ..sizes import spell_size
+from ..values import undefined
 from ..wire import messages
 from ..wire.control import Record
 from ..wire.frame import Buffer, Frame, pack
@@ -28,7 +30,7 @@ from .calls import Calls
 from .complaints import Complaints
 from .guests import Guests
 from .hearing import Hearing, OverBudget
-from .incoming import failure_of
+from .incoming import exports_of, failure_of
 from .line import READY, Line
 from .places import Nest, current_nest
 from .settings import Settings
@@ -61,6 +63,7 @@ class Conversation:
         self._context = contextvars.copy_context()
         self._context.run(current_nest.set, nest)
         self._life = Lifecycle()
+        self._unexpected = {messages.FINISHED if order.stays_open else messages.OPENED}
         self._line: Line | None = None
         self._complaints = complaints = Complaints(loop)
         self._calls = Calls(loop, self._context, lent.bridges, self, complaints)
@@ -70,6 +73,7 @@ class Conversation:
         self._hearing = Hearing(
             *(lent, listener, settings, self._calls, self._guests, self._sinks, complaints),
             ordered_sets=order.lenient,
+            hands_over=order.stays_open,
         )
 
     @property
@@ -128,6 +132,8 @@ class Conversation:
             self._failed(frame)
         elif frame.kind == messages.READY:
             self._ready(frame)
+        elif frame.kind in self._unexpected:
+            raise ProtocolError("it opened a module to be run, or ran one to be opened")
         else:
             return self._hearing.hear(frame, self)
         return None
@@ -138,6 +144,16 @@ class Conversation:
         if frame.a < self._isolation:
             raise ProtocolError("the worker is not isolated as required")
         self._life.move(State.RUNNING)
+
+    def opened(self, value: Any) -> None:
+        self._unexpected.add(messages.OPENED)
+        exports = exports_of(value)
+        self._listener.on_open(
+            {
+                name: None if number is None else self._guests.guest_function(number, name)
+                for name, number in exports.items()
+            }
+        )
 
     # -- answering
 
@@ -205,7 +221,23 @@ class Conversation:
         heap, measured = frame.a * 1024, self.memory_used_bytes()
         return heap if measured is None else max(heap, measured)
 
+    def finish(self) -> None:
+        """The worker is told nothing: whatever it still does is of no use to anybody."""
+        with suppress(RuntimeError):  # the loop is closed, and the run with it
+            on_loop(self.loop, self._finish)
+
+    def _finish(self) -> None:
+        if self._life.state is not State.RUNNING or self._life.stopping:
+            return
+        used = self.memory_used_bytes()
+        self._life.move(State.FINISHING)
+        if self._line is not None:
+            self._line.kill()
+        self._guests.refuse("closed")
+        self._end_after_sinks(Outcome("success", undefined, None, used))
+
     def _end_after_sinks(self, outcome: Outcome) -> None:
+        self._guests.refuse(ending.reason_of(outcome))
         self._guests.close()  # a sink that calls the guest back would wait for ever
         if self._sinks is None or not self._sinks.in_flight or outcome.status == "memory":
             self._end(outcome)
@@ -250,6 +282,7 @@ class Conversation:
         finishing = self._life.state is State.FINISHING
         if not self._life.move(State.ENDED):
             return
+        self._guests.refuse(ending.reason_of(outcome))
         if self._line is not None:
             self._line.kill()
         finished_here = finishing and asyncio._get_running_loop() is self.loop

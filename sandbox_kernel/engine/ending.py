@@ -17,6 +17,13 @@ _ENGINE_DEATHS = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGKILL)
 _NEAR_LIMIT = 0.8
 
 
+def reason_of(outcome: Outcome) -> str:
+    """In a few words, for those who expected it to go on."""
+    if outcome.error is None:
+        return "finished"
+    return outcome.error.message if outcome.status == "terminated" else str(outcome.error)
+
+
 def terminated(reason: str | None) -> Outcome:
     message = reason or "terminated by the caller"
     return Outcome("terminated", error=CodeExecutionError("Terminated", message))

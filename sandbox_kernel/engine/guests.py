@@ -25,13 +25,16 @@ class Guests:
         # By numbers that the worker chooses, as text: a dict of chosen ints can be made slow.
         self._promises: dict[str, asyncio.Future[Any]] = {}
         self._last_call = 0
+        self._owed = 0
+        self._reason = ""
 
     def guest_function(self, ident: int, name: str) -> GuestFunction:
         return GuestFunction(name, partial(Guests._call, self, ident, name))
 
     def _call(self, ident: int, name: str, args: Sequence[Any]) -> asyncio.Future[Any]:
         if self._send is None:
-            raise RunEndedError(f"guest function {name!r} was called after its run had ended")
+            message = f"guest function {name!r} was called after its run had ended"
+            raise RunEndedError(message + self._reason)
         number = self._last_call + 1
         self._send(number, ident, args)
         self._last_call = number
@@ -45,8 +48,21 @@ class Guests:
         future.add_done_callback(_retrieve)
         return future
 
-    def waiting_for(self, kind: int, number: int) -> asyncio.Future[Any]:
-        """The future that a worker's answer is for; it is expected no longer."""
+    def answer(self, kind: int, number: int, value: Any) -> asyncio.Future[Any]:
+        """Settles the future that a worker's answer is for."""
+        threw = kind in (messages.GUEST_THROW, messages.REJECTED)
+        if threw and not isinstance(value, GuestError):
+            raise ProtocolError("an answer threw something other than an error")
+        future = self._waiting_for(kind, number)
+        if future.done():
+            return future  # nobody waits for it any more
+        if threw:
+            future.set_exception(value)
+        else:
+            future.set_result(value)
+        return future
+
+    def _waiting_for(self, kind: int, number: int) -> asyncio.Future[Any]:
         if kind in (messages.GUEST_RETURN, messages.GUEST_THROW):
             future = self._calls.pop(number, None)
         else:
@@ -55,16 +71,15 @@ class Guests:
             raise ProtocolError(f"it sent an answer of kind {kind} that nobody waits for")
         return future
 
-    def settle(self, kind: int, future: asyncio.Future[Any], value: Any) -> None:
-        threw = kind in (messages.GUEST_THROW, messages.REJECTED)
-        if threw and not isinstance(value, GuestError):
-            raise ProtocolError("an answer threw something other than an error")
-        if future.done():
-            return
-        if threw:
-            future.set_exception(value)
-        else:
-            future.set_result(value)
+    def owes_more(self) -> bool:
+        """Whether the guest owes more promises than when this was asked before."""
+        before, self._owed = self._owed, len(self._promises)
+        return self._owed > before
+
+    def refuse(self, reason: str) -> None:
+        """From any thread: further calls. The first reason counts."""
+        self._reason = self._reason or f" ({reason})"
+        self._send = None
 
     def close(self) -> None:
         """Refuses further calls, and fails those that the guest has not answered."""
@@ -79,7 +94,8 @@ class Guests:
         """Some in each turn of the loop: there may be very many."""
         for future in waiting[-_AT_ONCE:]:
             if not future.done():
-                future.set_exception(RunEndedError("the run ended before the guest answered"))
+                message = f"the run ended before the guest answered{self._reason}"
+                future.set_exception(RunEndedError(message))
                 future.add_done_callback(_retrieve)
         del waiting[-_AT_ONCE:]
         if waiting:

@@ -43,6 +43,9 @@ class Run(Protocol):
     def finished(self, frame: Frame, value: Any) -> None:
         """The worker has sent the run's result."""
 
+    def opened(self, value: Any) -> None:
+        """The worker has sent what the module exports, and awaits calls."""
+
 
 class Hearing:
     """Lives on the run's loop, and keeps no reference to the run, so that nothing of it lingers."""
@@ -58,8 +61,13 @@ class Hearing:
         complaints: Complaints,
         *,
         ordered_sets: bool,
+        hands_over: bool,
     ) -> None:
-        """`ordered_sets`: whether Sets in the result keep their order, for display."""
+        """`ordered_sets`: whether Sets in the result keep their order, for display.
+
+        `hands_over`: whether answers to calls of the host are the caller's once it has them; in a
+        module that stays open they would otherwise add up for ever.
+        """
         self._lent = lent
         self._listener = listener
         self._settings = settings
@@ -68,6 +76,7 @@ class Hearing:
         self._sinks = sinks
         self._complaints = complaints
         self._ordered_sets = ordered_sets
+        self._hands_over = hands_over
         self.place: Place | None = None  # where the guest was computing when it last said so
         self._output = 0  # host memory that the worker's messages occupy for good, about
 
@@ -103,6 +112,8 @@ class Hearing:
     def _hand_on(self, frame: Frame, value: Any, size: int, run: Run) -> None:
         if frame.kind == messages.FINISHED:
             run.finished(frame, value)
+        elif frame.kind == messages.OPENED:
+            run.opened(value)
         else:
             self._HANDLERS[frame.kind](self, frame, value, size)
 
@@ -185,9 +196,14 @@ class Hearing:
         if self._calls.in_flight + sinks > cap:
             raise OverBudget(f"more than {cap} calls in flight")
 
-    def _answered(self, frame: Frame, value: Any, _size: int) -> None:
-        future = self._guests.waiting_for(frame.kind, frame.a)
-        self._guests.settle(frame.kind, future, value)
+    def _answered(self, frame: Frame, value: Any, size: int) -> None:
+        future = self._guests.answer(frame.kind, frame.a, value)
+        if self._hands_over and not self._guests.owes_more():
+            # After those who await it, who were called back first.
+            future.add_done_callback(lambda _: self._refund(size))
+
+    def _refund(self, size: int) -> None:
+        self._output -= size
 
     def _released(self, _frame: Frame, numbers: Any, size: int) -> None:
         self._output -= size

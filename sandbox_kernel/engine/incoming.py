@@ -37,6 +37,24 @@ def log_of(entry: Any) -> CodeExecutionLog:
     raise ProtocolError("a log entry has an unknown shape")
 
 
+def exports_of(entries: Any) -> dict[str, int | None]:
+    """The exports of a module that stays open: the number of each function, None for other values."""
+    if type(entries) is not list:
+        raise ProtocolError("OPENED is not a list")
+    exports: dict[str, int | None] = {}
+    for entry in entries:
+        match entry:
+            case [str(name), number] if name not in exports and _is_number(number):
+                exports[name] = number if number >= 0 else None
+            case _:
+                raise ProtocolError("one of OPENED is not a name and a number")
+    return exports
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and -1 <= value < 1 << 32
+
+
 def failure_of(text: Buffer) -> tuple[Status, CodeExecutionError, bool]:
     """Status and error, and whether the engine itself ran out of memory."""
     if len(text) > _LONGEST_FAILURE:

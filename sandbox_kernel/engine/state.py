@@ -37,7 +37,7 @@ MAY_SAY: dict[State, frozenset[int]] = {
         (
             *(messages.SAID, messages.REPORT, messages.LOG, messages.CALL, messages.CALLS),
             *(messages.GUEST_RETURN, messages.GUEST_THROW, messages.RESOLVED, messages.REJECTED),
-            *(messages.RELEASED, messages.AT, messages.FINISHED, messages.FAILED),
+            *(messages.RELEASED, messages.AT, messages.OPENED, messages.FINISHED, messages.FAILED),
         )
     ),
     State.FINISHING: frozenset(),

@@ -15,6 +15,7 @@
                                            SAID          reports and logs, a line each
                                            CALLS         [[call, bridge, arguments], ...]
                                            RELEASED      [bridge, ...] that the guest cannot reach
+                                           OPENED        [[export, function], ...]
                                            AT            a = line, b = column: file; 0 when it waits
                                            FINISHED      the result
                                            FAILED        status, error and positions, as JSON
@@ -22,7 +23,8 @@
 A line of SAID is `R` (report) or `L` (log) and the value's text; REPORT and LOG are for values with
 attachments. A call numbered 0 expects no answer. CALLS gathers calls that the worker does not wait for,
 and RETURNS answers calls whose promise the guest already has; both carry only plain JSON values. The
-worker waits for one synchronous call at a time.
+worker waits for one synchronous call at a time. OPENED comes instead of FINISHED if the module is to stay
+open: its exports, and the function that CALL_GUEST calls, or -1 if an export is something else.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE, LIMIT = 1, 2, 3, 4, 5, 6
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
-FINISHED, FAILED, SAID, CALLS, RELEASED, AT = 24, 25, 26, 27, 28, 29
+FINISHED, FAILED, SAID, CALLS, RELEASED, AT, OPENED = 24, 25, 26, 27, 28, 29, 30
 
 MAX_CALLS = 256  # in one CALLS message; bridge.js gathers no more
 MAX_RELEASED = 64  # in one RELEASED message; bridge.js again

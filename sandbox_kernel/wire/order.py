@@ -28,6 +28,7 @@ class Order(NamedTuple):
     demand_export: bool
     values: str
     seed: bytes  # of Math.random
+    stays_open: bool = False  # its exports are called until the host has had enough
     is_script: bool = False  # a bare script, for which `values` is its input as it is
     attachments: tuple[Buffer, ...] = ()  # binary data that `values` refers to
 

@@ -33,6 +33,7 @@ class Entry:
         self.settle_all = js.field(functions, "settleAll")
         self.call_guest = js.field(functions, "callGuest")
         self.execute = js.field(functions, "execute")
+        self.open_exports = js.field(functions, "openExports")
         self.encode_result = js.field(functions, "encodeResult")
         self.encode_failure = js.field(functions, "encodeFailure")
         self.encode_thrown = js.field(functions, "encodeThrown")

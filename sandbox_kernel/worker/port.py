@@ -118,12 +118,15 @@ class Port:
         Only reads and writes a plain property, so that the interrupt handler can call it without
         running guest code.
         """
+        self._post_said()
+        self._channel.flush()
+
+    def _post_said(self) -> None:
         text = self._js.take_field(self._said, "text")
         if text.startswith(b"["):
             self._channel.post(messages.CALLS, 0, 0, b"P[" + text[:-1] + b"]")
         elif text:
             self._channel.post(messages.SAID, 0, 0, text)
-        self._channel.flush()
 
     def flush_if_late(self) -> None:
         """Called while bytecode runs, so that reports and logs do not wait for its end."""
@@ -235,25 +238,41 @@ class Port:
             if not state:
                 self._watched.append((ident, kind, promise))
                 continue
+            if not told:
+                self._post_said()  # what was said before an answer is heard before it
             told = True
             self._rejections.forget(promise)
             result = js.promise_result(promise)
             failed, text, views = self._encode_outcome(result, state == REJECTED)
             self._channel.post(kind + failed, ident, 0, text, views)
+            js.free(result)
+            js.free(promise)
         return told
 
     def _encode_outcome(self, value: Value, threw: bool) -> tuple[int, bytes, Sequence[Any]]:
-        js = self._js
-        if not threw:
-            try:
-                return 0, *self.encode(value, lenient=False)
-            except GuestThrew as thrown:
-                value = thrown.value
-        return 1, js.bytes_of(js.call(self.entry.encode_thrown, value)), ()
+        if threw:
+            return 1, self._taken(self._js.call(self.entry.encode_thrown, value)), ()
+        try:
+            return 0, *self.encode(value, lenient=False)
+        except GuestThrew as thrown:
+            outcome = self._encode_outcome(thrown.value, threw=True)
+            self._js.free(thrown.value)
+            return outcome
 
     def encode(self, value: Value, *, lenient: bool) -> tuple[bytes, Sequence[Any]]:
         """The wire text of a value, and its attachments, which are views of the realm's memory."""
         js = self._js
-        text = js.bytes_of(js.call(self.entry.encode_result, value, js.boolean(lenient)))
-        plain = text.startswith(b"P")
-        return text, () if plain else self._views(js.call(self.entry.attachments))
+        text = self._taken(js.call(self.entry.encode_result, value, js.boolean(lenient)))
+        if text.startswith(b"P"):
+            return text, ()
+        attachments = js.call(self.entry.attachments)
+        views = self._views(attachments)
+        js.free(attachments)  # the bootstrap keeps them until the next value
+        return text, views
+
+    def _taken(self, string: Value) -> bytes:
+        """The UTF-8 of a string that is needed no longer."""
+        try:
+            return self._js.bytes_of(string)
+        finally:
+            self._js.free(string)

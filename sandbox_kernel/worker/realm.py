@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from time import time
+from typing import Any
 
 from ..errors import EngineError
 from ..wire import messages
@@ -67,11 +68,21 @@ class Realm:
         self._compiler.limit(order.memory_limit + HEADROOM)
         self._heap.limit(order.memory_limit)
         try:
-            self._finish(self._evaluate(order, frame), order)
+            self._obey(order, frame)
         except Failure as failure:
             self._fail(failure)
         except GuestThrew as thrown:
             self._fail(self._describer.failure(thrown.value))
+
+    def _obey(self, order: Order, frame: Frame) -> None:
+        if order.is_script:
+            self._finish(self._evaluate_script(order), order)
+            return
+        module, args, calls = self._evaluate(order, frame)
+        if order.stays_open:
+            self._stay_open(module)
+        else:
+            self._finish(self._execute(order, module, args, calls), order)
 
     def _finish(self, value: Value, order: Order) -> None:
         text, views = self._port.encode(value, lenient=order.lenient)
@@ -89,10 +100,9 @@ class Realm:
         self._channel.post(messages.FAILED, self._heap.kilobytes(), 0, text)
         self._channel.flush()
 
-    def _evaluate(self, order: Order, frame: Frame) -> Value:
-        js, linker = self._js, self._linker
-        if order.is_script:
-            return self._evaluate_script(order)
+    def _evaluate(self, order: Order, frame: Frame) -> tuple[Any, Value, bool]:
+        """The evaluated module, the arguments for its export, and whether that may be called."""
+        linker = self._linker
         lent = self._port.string(order.values.encode()) if order.values else UNDEFINED
         args = self._lending.install(order, lent, self._port.buffers(frame))
         linker.begin(order)
@@ -103,16 +113,20 @@ class Realm:
         value, module = linker.link(prepared, order.filename)
         self._await(linker.start(value))
         self._is_evaluated = True
-        name = self._default
+        return module, args, not prepared.shows_last
+
+    def _execute(self, order: Order, module: Any, args: Value, calls: bool) -> Value:
+        """The value of the selected export."""
+        js, name = self._js, self._default
         if order.fn != "default":
             name = js.string(order.fn.encode("utf-8", "surrogatepass"))
-        calls = js.boolean(not prepared.shows_last)
-        promise = js.call(self._entry.execute, js.namespace(module), name, args, calls)
+        namespace = js.namespace(module)
+        promise = js.call(self._entry.execute, namespace, name, args, js.boolean(calls))
         if js.is_promise(promise):
             return self._await(promise)
         if order.wants_last_expression:
             return UNDEFINED
-        raise self._no_export(order.fn, js.namespace(module))
+        raise self._no_export(order.fn, namespace)
 
     def _no_export(self, name: str, namespace: Value) -> Failure:
         js = self._js
@@ -129,6 +143,24 @@ class Realm:
         self._linker.begin(order)
         self._linker.run_script(order.source, order.filename)
         return UNDEFINED
+
+    def _stay_open(self, module: Any) -> None:
+        """Serves calls of the module's exports, until the host ends this process."""
+        js, port, channel = self._js, self._port, self._channel
+        self._rejections.expect(UNDEFINED)
+        text = js.bytes_of(js.call(self._entry.open_exports, js.namespace(module)))
+        self._send_output()
+        channel.post(messages.OPENED, 0, 0, text)
+        while True:
+            self._run_jobs()
+            if self._heap.is_over():
+                raise out_of_memory()
+            if port.tell_settled():
+                continue
+            if not channel.has_more():
+                self._whereabouts.leave()
+                self._send_output()
+            port.serve(channel.receive())
 
     def _await(self, promise: Value) -> Value:
         """The promise's value; serves the host until it is settled."""
@@ -172,6 +204,7 @@ class Realm:
         self._port.flush()
         for reason in self._rejections.take():
             failure = self._describer.failure(reason).fields
+            self._js.free(reason)
             text = f"Uncaught (in promise) {failure['name']}: {failure['message']}"
             if failure["line"] is not None:
                 text += f"\n    at {failure['filename']}:{failure['line']}:{failure['column']}"

@@ -22,7 +22,10 @@ class Rejections:
 
     def forget(self, promise: Value) -> None:
         """The worker handles this promise itself."""
-        self._reasons.pop(promise.bits, None)
+        forgotten = self._reasons.pop(promise.bits, None)
+        if forgotten is not None:
+            self._js.free(forgotten[0])
+            self._js.free(forgotten[1])
 
     def expect(self, promise: Value) -> None:
         """The run awaits this promise; its rejection fails the run and is not reported here."""
@@ -30,6 +33,8 @@ class Rejections:
         self.forget(promise)
 
     def take(self) -> list[Value]:
-        """Removes the remaining rejections and returns their reasons."""
+        """Removes the remaining rejections and returns their reasons, which the caller then owns."""
         reasons, self._reasons = self._reasons, {}
+        for promise, _ in reasons.values():
+            self._js.free(promise)
         return [reason for _, reason in reasons.values()]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any
 
 from sandbox_kernel.backend import ActiveRun, Lent, Listener, Outcome
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog
-from sandbox_kernel.errors import EngineClosedError
+from sandbox_kernel.errors import EngineClosedError, RunEndedError
 from sandbox_kernel.loops import on_loop
+from sandbox_kernel.values import GuestError, GuestFunction, undefined
 from sandbox_kernel.wire.order import Order
 from tests.backends.script import Step, steps_of
 
@@ -43,6 +46,10 @@ class Play:
         self._loop = loop
         self._task: asyncio.Task[Outcome] | None = None
         self._reason: tuple[str | None] | None = None
+        self._exports: dict[str, GuestFunction | None] = {}
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._finished = asyncio.Event()
+        self._ended: str | None = None
 
     def begin(self) -> None:
         self._task = self._loop.create_task(self._play())
@@ -59,6 +66,9 @@ class Play:
         if self._task is not None:
             self._task.cancel()
 
+    def finish(self) -> None:
+        self._loop.call_soon_threadsafe(self._finished.set)
+
     def memory_used_bytes(self) -> int | None:
         return 4096
 
@@ -67,9 +77,16 @@ class Play:
         outcome = Outcome("link_error", error=CodeExecutionError("LinkError", "no default export"))
         for step in steps_of(self._order.source):
             outcome = await self._step(step) or outcome
-        return outcome
+        if not self._order.stays_open or outcome.status == "error":
+            return outcome
+        self._listener.on_open(self._exports)
+        await self._finished.wait()
+        return Outcome("success", undefined, None, 4096)
 
     def _end(self, task: asyncio.Task[Outcome]) -> None:
+        self._ended = "closed" if self._reason is None else self._reason[0] or "terminated"
+        for call in self._calls:
+            call.cancel()
         if not task.cancelled():
             self._listener.settled(task.result())
             return
@@ -88,6 +105,10 @@ class Play:
                 self._listener.on_log(CodeExecutionLog("log", (text,), 0.0))
             case ["call", name]:
                 await self._call(name)
+            case ["export", name, does]:
+                self._exports[name] = GuestFunction(name, partial(self._be_called, does))
+            case ["constant", name]:
+                self._exports[name] = None
             case ["loop"]:
                 await asyncio.Event().wait()
             case ["throw", message]:
@@ -95,6 +116,30 @@ class Play:
             case ["return", value]:
                 return Outcome("success", value, None, 4096)
         return None
+
+    def _be_called(self, does: str, args: Sequence[Any]) -> Awaitable[Any]:
+        if self._ended is not None or self._reason is not None:
+            raise RunEndedError(f"it has ended ({self._ended or self._reason})")
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        task = self._loop.create_task(self._answer(does, args, answer))
+        self._calls.add(task)
+        return answer
+
+    async def _answer(self, does: str, args: Sequence[Any], answer: asyncio.Future[Any]) -> None:
+        try:
+            if does == "hang":
+                await asyncio.Event().wait()
+            if does == "report":
+                await self._step(["report", args[0]])
+            value: Any = args[0] * 2 if does == "double" else undefined
+        except asyncio.CancelledError:
+            if not answer.done():
+                answer.set_exception(RunEndedError(f"it has ended ({self._ended})"))
+            return
+        if does == "throw":
+            answer.set_exception(GuestError("RangeError", "no"))
+        else:
+            answer.set_result(value)
 
     async def _call(self, name: str) -> Any:
         """Functions are numbered in the order they were lent."""

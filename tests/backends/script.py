@@ -8,12 +8,20 @@ from typing import Any
 
 Step = list[Any]  # its name, then what it is about
 
+_BODIES = {
+    "double": "return n * 2;",
+    "throw": "throw new RangeError('no');",
+    "hang": "return new Promise(() => {});",
+    "report": "report(n);",
+}
 _SPELLED: dict[str, Callable[..., str]] = {
     "report": lambda value: f"report({json.dumps(value)});",
     "log": lambda text: f"console.log({json.dumps(text)});",
     "call": lambda name: f"await {name}();",
     "loop": lambda: "for (;;);",
     "throw": lambda message: f"throw new Error({json.dumps(message)});",
+    "export": lambda name, does: f"export function {name}(n) {{ {_BODIES[does]} }}",
+    "constant": lambda name: f"export const {name} = 1;",
     "return": lambda value: f"export default {json.dumps(value)};",
 }
 

@@ -194,6 +194,18 @@ function execute(namespace, name, args, call) {
   return promiseOf(selected);
 }
 
+// The names of a module's exports, and the numbers under which the host may call those that are functions.
+function openExports(namespace) {
+  const names = ownKeys(namespace);
+  const exports = newList();
+  for (let i = 0; i < names.length; i++) {
+    if (typeof names[i] !== 'string') continue; // Symbol.toStringTag
+    const value = namespace[names[i]];
+    exports[exports.length] = [names[i], typeof value === 'function' ? lendFunction(value) : -1];
+  }
+  return 'P' + spell(exports);
+}
+
 // The first of them, for a hint.
 function exportNames(namespace) {
   const keys = ownKeys(namespace);

@@ -8,6 +8,7 @@ return {
   settleAll,
   callGuest,
   execute,
+  openExports,
   encodeResult,
   encodeFailure,
   encodeThrown,
