@@ -61,11 +61,15 @@ class ActiveRun(Protocol):
     def terminate(self, reason: str | None) -> None:
         """May be called from any thread; the listener is told when the run has ended."""
 
-    def finish(self) -> None:
-        """Nobody will call a module that stayed open any more: it ends as a success."""
-
     def memory_used_bytes(self) -> int | None:
         """The peak so far, or None if it is not known."""
+
+
+class ActiveCode(ActiveRun, Protocol):
+    """A run of `run_code` or `open_code`."""
+
+    def finish(self) -> None:
+        """Nobody will call a module that stayed open any more: it ends as a success."""
 
 
 class Backend(Protocol):
@@ -73,5 +77,5 @@ class Backend(Protocol):
 
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveRun:
+    ) -> ActiveCode:
         """May be called from any thread. Calls the listener and lent functions on `loop`."""

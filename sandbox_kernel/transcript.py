@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from . import loops
-from .backend import CANCELLED, ActiveRun, Outcome
+from .backend import CANCELLED, ActiveCode, ActiveRun, Outcome
 from .clock import Countdown
 from .contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from .explain.scene import Scene
@@ -143,6 +143,8 @@ class Transcript(Generic[Result]):
 
 class CodeTranscript(Transcript[CodeExecutionResult]):
     """Listens to a run started by `run_code`."""
+
+    active: ActiveCode | None
 
     def __init__(
         self, scene: Scene, log_sink: Callable[[CodeExecutionLog], None] | None = None

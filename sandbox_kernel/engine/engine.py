@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from traitlets import Bool, Float, Int
 from traitlets.config import SingletonConfigurable
 
-from ..backend import ActiveRun, Lent, Listener
+from ..backend import ActiveCode, Lent, Listener
 from ..errors import OptionError
 from ..spelling import suggestion
 from ..wire.order import Order
@@ -116,7 +116,7 @@ class Engine(SingletonConfigurable):
 
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveRun:
+    ) -> ActiveCode:
         """What `run_code` calls."""
         return self._pool.start(order, lent, listener, loop)
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ..backend import CANCELLED, ActiveRun, Lent, Listener
+from ..backend import CANCELLED, ActiveCode, Lent, Listener
 from ..contract import CodeExecutionError
 from ..errors import EngineClosedError, IsolationError
 from ..wire.control import Record
@@ -104,7 +104,7 @@ class WorkerPool:
 
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveRun:
+    ) -> ActiveCode:
         """The run's conversation is held on `loop`."""
         settings = self._settings
         if settings.require_isolation and not filters_system_calls():

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Any
 
-from sandbox_kernel.backend import ActiveRun, Lent, Listener, Outcome
+from sandbox_kernel.backend import ActiveCode, Lent, Listener, Outcome
 from sandbox_kernel.contract import CodeExecutionError, CodeExecutionLog
 from sandbox_kernel.errors import EngineClosedError, RunEndedError
 from sandbox_kernel.loops import on_loop
@@ -25,7 +25,7 @@ class Recorder:
 
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveRun:
+    ) -> ActiveCode:
         if self.closed:
             raise EngineClosedError("the recorder is closed")
         self.orders.append(order)

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from sandbox_kernel.backend import ActiveRun, Lent, Listener
+from sandbox_kernel.backend import ActiveCode, Lent, Listener
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine.conversation import Conversation
 from sandbox_kernel.engine.places import Nest
@@ -111,7 +111,7 @@ class Impostor:
 
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveRun:
+    ) -> ActiveCode:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         conversation = Conversation(order, lent, listener, loop, self._limits, Nest(), _nothing)
