@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from ..errors import SandboxError
 from ..notebook.assist import names
-from ..notebook.assist.completion import blank_magics, code_matches, with_prefix, word_after
+from ..notebook.assist.completion import (
+    blank_magics,
+    call_before,
+    code_matches,
+    with_prefix,
+    word_after,
+)
 from ..notebook.assist.infer import Inference, Thing
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.assist.scan import scan
 from ..notebook.assist.scope import Scope
-from ..notebook.options.grammar import CellOptions, Option, parse_options
-from ..notebook.options.help import complete_options, options_help
+from ..notebook.assist.signatures import SIGNATURES
+from ..notebook.options.grammar import CellOptions, Option, known_options, parse_options
+from ..notebook.options.help import complete_options, option_at, option_help, options_help
 from ..notebook.options.lines import unfolded
 from ..notebook.runs import RUNS_WORDS
 from ..notebook.show.output import show
@@ -24,8 +30,6 @@ from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
 from .commands import RESETS
 from .completeness import is_complete
 from .notebook_state import NotebookState
-
-_CHAIN = re.compile(r"[\w$]+(?:\s*\??\.\s*[\w$]+)*\Z")
 
 
 class Assistant:
@@ -45,7 +49,10 @@ class Assistant:
         start, matches = await self._matches(unfolded(code), cursor)
         typed = code[start:cursor]
         end = cursor + len(word_after(code, cursor)) if typed else cursor
-        return {"matches": with_prefix(matches, typed), "cursor_start": start, "cursor_end": end}
+        fitting = with_prefix(matches, typed)
+        place = {"cursor_start": start, "cursor_end": end}
+        metadata = _words(fitting, start, end) if fitting[:1] and fitting[0][0] in "-%" else {}
+        return {"matches": fitting, **place, "metadata": metadata}
 
     async def _matches(self, code: str, cursor: int) -> tuple[int, Iterable[str]]:
         line_start = code.rfind("\n", 0, cursor) + 1
@@ -110,30 +117,47 @@ class Assistant:
         code = unfolded(code)
         line_start = code.rfind("\n", 0, cursor) + 1
         if code.startswith("%", line_start):
-            return _magic_help(code[line_start:].split("\n", 1)[0])
+            return _magic_help(code[line_start:].split("\n", 1)[0], cursor - line_start)
         if code.lstrip().startswith("%%bridge"):
             return None
         whole = scan(blank_magics(code))
         scope = self._scope(code)
         for token in whole.tokens:
             if token.kind == "string" and token.start <= cursor <= token.end:
-                return _describe_module(token.text[1:-1], scope)
-        end = cursor + len(word_after(code, cursor))
-        chain = _CHAIN.search(code[max(0, end - 500) : end])
-        if chain is None:
-            return None
-        path = re.split(r"\s*\??\.\s*", chain[0])
+                described = _describe_module(token.text[1:-1], scope)
+                if described is not None:
+                    return described
         things = Inference(whole, scope, await self._intrinsics.all())
-        thing = things.at(path)
-        return _describe(".".join(path), thing, detail) if thing else None
+        ends = (cursor + len(word_after(code, cursor)), call_before(blank_magics(code), cursor))
+        for end in ends:
+            found = things.ending_at(end) if end is not None else None
+            if found is not None:
+                return _describe(*found, detail)
+        return None
+
+
+def _words(matches: list[str], start: int, end: int) -> dict[str, Any]:
+    """A few words on each option or magic, where JupyterLab and IPython write the type of a name."""
+    words = {f"--{option.name}": option.help for option in known_options("kernel")}
+    for mark, magics in (("%%", CELL_MAGICS), ("%", LINE_MAGICS)):
+        words.update((f"{mark}{name}", usage.split(": ", 1)[-1]) for name, usage in magics.items())
+    types = [
+        {"text": match, "type": words.get(match, ""), "start": start, "end": end}
+        for match in matches
+    ]
+    return {"_jupyter_types_experimental": types}
 
 
 def _only_magics(text: str) -> bool:
     return all(line.startswith("%") or not line.strip() for line in text.split("\n"))
 
 
-def _magic_help(line: str) -> str | None:
+def _magic_help(line: str, cursor: int) -> str | None:
+    """About the option under the cursor, else about the magic."""
     word = line.split(" ", 1)[0]
+    option = option_at(line, cursor, "kernel") if word in ("%%runcode", "%defaults") else None
+    if option is not None:
+        return option_help(option)
     name = word.lstrip("%")
     usage = (CELL_MAGICS if word.startswith("%%") else LINE_MAGICS).get(name)
     if usage is None:
@@ -162,6 +186,8 @@ def _describe(path: str, thing: Thing, detail: int) -> str:
             f"type: {thing.class_name}",
             f"value: {show(thing.value, depth=4 if detail else 1)}",
         ]
+    elif thing.known_as in SIGNATURES:
+        lines = [f"{thing.origin} {SIGNATURES[thing.known_as]}"]
     elif thing.arity is not None:
         parameters = f"{thing.arity} parameter{'' if thing.arity == 1 else 's'}"
         lines = [f"{thing.origin} function {path} ({parameters})"]

@@ -180,7 +180,7 @@ class SandboxKernel(Kernel):
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         completion = await self.assistant.complete(code, cursor_pos)
-        return {"status": "ok", "metadata": {}, **completion}
+        return {"status": "ok", **completion}
 
     async def do_inspect(
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()

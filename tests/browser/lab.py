@@ -181,6 +181,44 @@ class Notebook:
         self.page.wait_for_function(_THEME_IS_LOADED)
 
 
+def edges(element: Locator) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom."""
+    box = element.bounding_box()
+    assert box is not None
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+def contrast(text: Locator) -> float:
+    """Between a text and what is behind it, as WCAG defines it; 4.5 can be read by nearly everybody."""
+    value: float = text.evaluate(_CONTRAST)
+    return value
+
+
+_CONTRAST = """(element) => {
+  const read = (colour) => {
+    const [red, green, blue, alpha = 1] = colour.match(/[\\d.]+/g).map(Number);
+    return { channels: [red, green, blue], alpha };
+  };
+  const over = ({ channels, alpha }, back) => channels.map((each, at) => each * alpha + back[at] * (1 - alpha));
+  const layers = [];
+  let opacity = 1;
+  for (let at = element; at; at = at.parentElement) {
+    const style = getComputedStyle(at);
+    opacity *= Number(style.opacity);
+    layers.push(read(style.backgroundColor));
+  }
+  const back = layers.reduceRight((below, layer) => over(layer, below), [255, 255, 255]);
+  const { channels, alpha } = read(getComputedStyle(element).color);
+  const front = over({ channels, alpha: alpha * opacity }, back);
+  const light = (colour) => {
+    const [red, green, blue] = colour.map((each) => each / 255)
+      .map((each) => (each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+  };
+  const [one, other] = [light(front), light(back)];
+  return Math.max(one, other) / Math.min(one, other);
+}"""
+
 _KERNEL_IS_IDLE = """() => {
   const context = jupyterapp?.shell?.currentWidget?.context?.sessionContext;
   return context?.session?.kernel?.status === "idle";

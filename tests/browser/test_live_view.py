@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook, ReadyNotebook
 from tests.browser.faces import KERNEL, MAGIC, Face, both_faces
-from tests.browser.lab import screenshot
+from tests.browser.lab import contrast, edges, screenshot
 
 SLEEP = "%%runcode --import timers\nimport { sleep } from 'timers';\n"
 
@@ -154,6 +154,9 @@ def test_a_saved_notebook_shows_the_final_state_again(
     expect(view.locator(".run-plot")).to_be_visible()
     view.get_by_role("tab", name="Console").click()
     expect(view.get_by_role("log")).to_have_text("said")
+    notebook.open()
+    selected = view.get_by_role("tab", name="Console")
+    expect(selected).to_have_attribute("aria-selected", "true", timeout=30_000)
 
 
 @both_faces
@@ -253,6 +256,48 @@ def test_a_table_a_tree_a_filter_and_a_copy(ready_notebooks: ReadyNotebook) -> N
     tree.get_by_role("treeitem", level=1).last.dispatch_event("click")  # beside its line counts too
     expect(tree.locator(".run-text")).to_have_text("a\n" + "b" * 300)
     screenshot(notebook.view(at + 1), "live-view-tree")
+
+
+def test_it_fits_a_narrow_window_and_can_be_read(ready_notebooks: ReadyNotebook) -> None:
+    body = "for (let i = 0; i < 9; i++) report({ id: i, a: 'x'.repeat(60), b: 'y'.repeat(60) });"
+    notebook = ready_notebooks(MAGIC)
+    at = notebook.add(f"%%runcode\nreport({{ progress: 1, label: 'a long label' }}); {body}")
+    notebook.run(at)
+    view = notebook.view(at)
+    numbers = view.locator("tbody .run-index").first
+    try:
+        for theme in ("JupyterLab Dark", "JupyterLab Light"):
+            notebook.use_theme(theme)
+            for text in (numbers, view.locator(".run-facts"), view.get_by_role("tab").first):
+                assert contrast(text) >= 4.5
+        notebook.command("application:toggle-left-area")
+        notebook.page.set_viewport_size({"width": 480, "height": 900})
+        screenshot(view, "live-view-narrow")
+        left, _, right, _ = edges(view)
+        for inside in (view.get_by_role("button", name="Copy"), view.get_by_label("Filter")):
+            start, _, end, _ = edges(inside)
+            assert left <= start < end <= right
+        table = view.get_by_role("region")
+        assert table.evaluate("(box) => box.scrollWidth > box.clientWidth")  # it scrolls
+    finally:
+        notebook.page.set_viewport_size({"width": 1100, "height": 900})
+        notebook.command("application:toggle-left-area")
+
+
+def test_console_lines_stand_below_the_view_and_an_end_is_said_once(
+    ready_notebooks: ReadyNotebook,
+) -> None:
+    notebook = ready_notebooks(KERNEL)
+    body = "console.log('early'); await sleep(700); console.log('late'); report(1); for (;;) {}"
+    at = notebook.add(SLEEP + body)
+    notebook.start(at)
+    view = notebook.view(at)
+    expect(view.get_by_role("tab", name="Reports")).to_be_visible()
+    view.get_by_role("button", name="Terminate").click()
+    notebook.wait(at)
+    printed = notebook.output(at).get_by_text("early", exact=True)
+    assert edges(printed)[1] >= edges(view)[3]
+    expect(notebook.output(at).get_by_text("Terminate button")).to_have_count(1)
 
 
 def test_it_is_usable_by_keyboard_alone(ready_notebooks: ReadyNotebook) -> None:

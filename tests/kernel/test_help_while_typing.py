@@ -77,6 +77,16 @@ def test_nothing_is_offered_inside_text(kernel: Client, code: str) -> None:
     assert kernel.complete(code)["matches"] == []
 
 
+def test_options_and_magics_come_with_a_few_words(kernel: Client) -> None:
+    content = kernel.complete("%%runcode --mem|")
+    (words,) = content["metadata"]["_jupyter_types_experimental"]
+    assert (words["text"], words["type"]) == ("--memory", "heap limit, such as 64MiB")
+    assert content["matches"] == ["--memory"]
+    types = kernel.complete("%%b|")["metadata"]["_jupyter_types_experimental"]
+    assert types[0]["type"].startswith("Python whose public functions")
+    assert kernel.complete("Math.ma|")["metadata"] == {}
+
+
 def test_a_completion_replaces_the_word_it_completes(kernel: Client) -> None:
     content = kernel.complete("Math.fl|")
     assert (content["matches"], content["cursor_start"], content["cursor_end"]) == (["floor"], 5, 7)
@@ -102,7 +112,16 @@ def test_a_cells_own_options_count(kernel: Client) -> None:
         ("con|fig", "{ limit: 10, tags: [] }"),
         ("con|fig", "type: Object"),
         ("config.lim|it", "value: 10"),
-        ("Math.ma|x(1)", "function Math.max (2 parameters)"),
+        ("Math.ma|x(1)", "Math.max(...values): number"),
+        ("Math.max(|", "Math.max(...values): number"),
+        ("Math.max(1, Math.min(|2), 3)", "Math.min(...values): number"),
+        ("'abc'.pad|Start(5)", "String.prototype.padStart(length, fill?): string"),
+        ("'abc'.padStart(|", "String.prototype.padStart(length, fill?): string"),
+        ("const a = [1]\na.map(|", "Array.prototype.map(map, thisArg?): Array"),
+        ("parseInt(|'7')", "parseInt(text, radix?): number"),
+        ("Math.cosh|", "function Math.cosh (1 parameter)"),
+        ("import { read_file } from 'files'\nread_file(|", "read_file(path: str"),
+        ("%%runcode --mem|ory 64MiB", "--memory SIZE"),
         ("import {} from 'fi|les'", "bridge 'files' exports"),
         ("import {} from './ma|th.ts'", "add"),
         ("%%run|code --fn x", "--deadline TIME"),
@@ -115,7 +134,9 @@ def test_inspection(kernel: Client, code: str, says: str) -> None:
     assert says in text
 
 
-@pytest.mark.parametrize("code", ["|", "nothing_known|", "1 +| 1"])
+@pytest.mark.parametrize(
+    "code", ["|", "nothing_known|", "1 +| 1", "unknown(|", "if (|", "x.map(|", "[1].map(x => {|"]
+)
 def test_what_is_unknown_is_not_found(kernel: Client, code: str) -> None:
     assert kernel.inspect(code) is None
 

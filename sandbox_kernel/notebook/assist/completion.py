@@ -56,6 +56,20 @@ def word_after(code: str, cursor: int) -> str:
     return match[0] if match else ""
 
 
+def call_before(code: str, cursor: int) -> int | None:
+    """Where the name ends whose arguments the cursor is among: `Math.max(1, |`."""
+    before = scan(code[:cursor])
+    depth = 0
+    for at in range(len(before.tokens) - 1, 0, -1):
+        text = before.tokens[at].text
+        depth += (text in (")", "]", "}")) - (text in ("(", "[", "{"))
+        if depth < 0:
+            named = before.tokens[at - 1]
+            is_call = text == "(" and named.kind == "name" and named.text not in KEYWORDS
+            return named.end if is_call else None
+    return None
+
+
 def blank_magics(code: str) -> str:
     """The code with spaces in place of magic lines, so that positions stay the same."""
     lines = code.split("\n")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from ...run import run_code
-from ...values import JSMap
+from ...values import MAX_SAFE_INTEGER, BigInt, JSMap, JSSet
 
 _QUESTION = """
 const members = (object) => object === null || object === undefined ? [] :
@@ -16,10 +18,13 @@ const kind = (object, name) => {
   return property && typeof property.value === 'function' ? property.value.length : -1;
 };
 const described = (object) => members(object).map((name) => [name, kind(object, name)]);
+const above = (object) => object === null || object === undefined || object === Object.prototype ? [] :
+  [...described(object), ...above(Object.getPrototypeOf(object))];
 export default members(globalThis).map((name) => {
   const value = globalThis[name];
   const own = typeof value === 'function' || typeof value === 'object' ? described(value) : [];
-  const prototype = typeof value === 'function' ? described(value.prototype) : [];
+  const prototype = value === Object ? described(value.prototype) :
+    typeof value === 'function' ? above(value.prototype) : [];
   return [name, typeof value === 'function' ? value.length : -1, own, prototype];
 });
 """
@@ -57,7 +62,8 @@ def _intrinsic(row: Any) -> Intrinsic:
 
 
 def _members(pairs: Any) -> Members:
-    return {name: _arity(arity) for name, arity in pairs if name != "constructor"}
+    """The nearest of each name, as the prototype chain has it."""
+    return {name: _arity(arity) for name, arity in reversed(pairs) if name != "constructor"}
 
 
 def _arity(arity: int) -> int | None:
@@ -65,11 +71,15 @@ def _arity(arity: int) -> int | None:
 
 
 def class_of(value: Any) -> str:
-    """The intrinsic whose prototype a host value has once it has crossed."""
+    """The intrinsic whose prototype a host value has once it has crossed; empty if none is known."""
     match value:
         case bool():
             return "Boolean"
-        case int() | float():
+        case BigInt():
+            return "BigInt"
+        case int():
+            return "Number" if -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER else "BigInt"
+        case float():
             return "Number"
         case str():
             return "String"
@@ -77,9 +87,13 @@ def class_of(value: Any) -> str:
             return "Array"
         case JSMap():
             return "Map"
-        case set() | frozenset():
+        case set() | frozenset() | JSSet():
             return "Set"
         case dict():
-            return "Object"
+            return "Object" if all(isinstance(key, str) for key in islice(value, 100)) else "Map"
+        case datetime():
+            return "Date"
+        case bytes() | bytearray():
+            return "Uint8Array"
         case _:
-            return "Function" if callable(value) else "Object"
+            return "Function" if callable(value) else ""

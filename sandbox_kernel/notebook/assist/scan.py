@@ -74,6 +74,7 @@ class Scan:
     brackets: list[str] = field(default_factory=list)  # "`" stands for a template's `${`
     open_text: Token | None = None  # a string, template or comment that has not ended
     problem: str | None = None
+    text: str = ""
 
 
 def scan(text: str) -> Scan:
@@ -85,7 +86,7 @@ class _Scanner:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._scan = Scan()
+        self._scan = Scan(text=text)
 
     def run(self) -> Scan:
         while self._at < len(self._text) and self._scan.open_text is None:

@@ -18,6 +18,21 @@ def options_help(face: Face) -> str:
     )
 
 
+def option_at(line: str, cursor: int, face: Face) -> Option | None:
+    """The option that the cursor is on."""
+    for word in split_words(line)[0]:
+        if word.start <= cursor <= word.end and word.text.startswith("--"):
+            name = word.text[2:].partition("=")[0]
+            return next((each for each in known_options(face) if each.name == name), None)
+    return None
+
+
+def option_help(option: Option) -> str:
+    """`--fn NAME`, and what it does."""
+    usage = f"--{option.name} {option.value or ''}".rstrip()
+    return f"{usage}\n{option.help}{' (repeatable)' if option.repeatable else ''}"
+
+
 def complete_options(
     line: str, face: Face, names: Callable[[Option, str], list[str]]
 ) -> tuple[int, list[str]]:

@@ -15,7 +15,7 @@ Tag = Literal["code", "details", "div", "path", "span", "summary", "svg", "table
 
 # Front ends look for LaTeX in HTML, whose \href can run script, but not inside of `code`.
 _MATH = ("$", "\\")
-_NO_MATH = "background:none;padding:0;font:inherit;color:inherit"
+_NO_MATH = "background:none;padding:0;font:inherit;color:inherit;white-space:inherit"
 
 
 def text(plain: str) -> Markup:

@@ -26,7 +26,7 @@ _TABLE = 30_000  # characters, markup included
 _TREE = (20_000, 300)  # characters and entries
 _INNER = 10  # entries of what is inside of a tree
 _TREE_OF_RECORDS = (8_000, 120)
-_FAINT = "color:var(--jp-ui-font-color2,#616161);font-size:12px"
+_FAINT = "opacity:.7;font-size:12px"
 _BOX = (
     "overflow:auto;max-width:100%;max-height:26em;border:1px solid var(--jp-border-color2,#e0e0e0)"
 )

@@ -32,7 +32,7 @@ _WORDS = {
     "memory": "Out of memory",
     "terminated": "Terminated",
 }
-_FAINT = "color:var(--jp-ui-font-color2,#616161)"
+_FAINT = "opacity:.7"
 _CODE = "font:12px/1.5 var(--jp-code-font-family,monospace);white-space:pre-wrap"
 _TRACK = "display:inline-block;width:160px;height:8px;border-radius:4px;background:#cfd8dc"
 _BAR = "height:8px;border-radius:4px;background:#1976d2"

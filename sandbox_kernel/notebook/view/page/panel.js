@@ -54,7 +54,8 @@ class Panel {
     this.tabs = this.lists.map((list) => new Tab(list, () => this.chooseTab(list)));
     this.tabBar.append(...this.tabs.map(({ button }) => button));
     this.tabBar.addEventListener('keydown', (event) => this.tabKey(event));
-    const bar = make('div', { class: 'run-bar' }, this.tabBar, this.filter, this.copyButton);
+    const tools = make('div', { class: 'run-tools' }, this.filter, this.copyButton);
+    const bar = make('div', { class: 'run-bar' }, this.tabBar, tools);
     this.browser = make(
       'div',
       { class: 'run-browser' },
