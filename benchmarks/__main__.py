@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from . import chart, floors, install, kernels, measure, report, scaling
+from . import bounds, chart, floors, install, kernels, measure, report, scaling
 from .measure import Figure
 from .peer import OURS, PEERS, Driver
 from .scaling import Curve
@@ -20,6 +20,9 @@ LAST = install.CACHE / "last.json"
 
 def main() -> None:
     options = _options()
+    if options.bounds:
+        report.write_bounds(_merged_with_last({"table": {}, "bounds": bounds.measure_all()}))
+        return
     wanted = [peer for peer in PEERS if not options.peers or peer.name in options.peers]
     wanted = wanted if OURS in wanted else [OURS, *wanted]
     problems = install.install([(peer.kind, peer.package) for peer in wanted if peer != OURS])
@@ -41,6 +44,7 @@ def main() -> None:
         return
     if not options.rows:
         found["kernels"] = kernels.table(*kernels.measure())
+        found["bounds"] = bounds.measure_all()
     found["versions"] = {peer.name: install.version(peer.kind, peer.package) for peer in present}
     _write(_merged_with_last(found))
 
@@ -55,12 +59,14 @@ def _options() -> argparse.Namespace:
                         help="measure only these; the page keeps the other rows")  # fmt: skip
     parser.add_argument("--peers", nargs="+", choices=[peer.name for peer in PEERS],
                         help="measure only these and ours; does not write the page")  # fmt: skip
+    parser.add_argument("--bounds", action="store_true",
+                        help="measure only what a hostile guest costs its host")  # fmt: skip
     return parser.parse_args()
 
 
 def _merged_with_last(found: dict[str, Any]) -> dict[str, Any]:
     """Replaces rows of the last run by those measured now; a row is never from two runs."""
-    last: dict[str, Any] = {"table": {}, "curves": {}, "limits": {}, "kernels": ""}
+    last: dict[str, Any] = {"table": {}, "curves": {}, "limits": {}, "kernels": "", "bounds": {}}
     with contextlib.suppress(OSError, ValueError):
         last.update(json.loads(LAST.read_text()))
     last["table"] = {
@@ -72,6 +78,7 @@ def _merged_with_last(found: dict[str, Any]) -> dict[str, Any]:
         for key, row in last["curves"].items()
     }
     merged = {**last, **found, "table": {**last["table"], **found["table"]}}
+    LAST.parent.mkdir(parents=True, exist_ok=True)
     LAST.write_text(json.dumps(merged, default=asdict, indent=1))
     return merged
 

@@ -8,6 +8,7 @@ system can be asked for its peak.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import json
 import os
@@ -21,16 +22,24 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from sandbox_kernel.engine.settings import Settings
+from sandbox_kernel.execution import CodeExecution
 from sandbox_kernel.run import run_code
-from sandbox_kernel.wire.messages import REPORT, SAID
+from sandbox_kernel.wire.messages import CALLS, MAX_CALLS, REPORT, SAID
 from sandbox_kernel.wire.weight import weight
 from tests.bounds.hostile_messages import SHAPES, Message
+from tests.bounds.hostile_values import HOSTILE
 from tests.hostile_worker.fake import Impostor, Peer, frame, ready
 
+from . import showing
 from .install import ROOT
 
 LIMITS = Settings()
-FORMS = {"P": "JSON", "C": "columns", "T": "tables"}
+FORMS = {
+    "P": "values as JSON",
+    "T": "values as tables: Maps, Sets, cycles, functions, promises",
+    "C": "values as columns: rows, Dates, Sets, bigints",
+}
+_SAID, _CALLS = "reports and logs, a line each", "asynchronous calls that never end"
 LINES = {
     "reports": b"RP1\n",
     "reports of lists": b"RP[[]]\n",
@@ -83,7 +92,8 @@ def messages() -> dict[str, Callable[[], tuple[int, Message]]]:
     """Kind and content of what a worker repeats until it is stopped, by name."""
     shaped = {name: (lambda name=name: (REPORT, _large(name))) for name in SHAPES}
     said = {name: (lambda line=line: (SAID, _lines(line))) for name, line in LINES.items()}
-    return {**shaped, **said}
+    calls = json.dumps([[at + 1, 0, []] for at in range(MAX_CALLS)], separators=(",", ":"))
+    return {**shaped, **said, _CALLS: lambda: (CALLS, Message(f"P{calls}".encode()))}
 
 
 def _large(name: str) -> Message:
@@ -109,15 +119,25 @@ def cost_of(name: str) -> Cost:
     flooded = asyncio.run(_flood(said))
     _, peak = _memory()
     gc.collect()
+    _give_back()
     kept, _ = _memory()
     cost = replace(flooded[0], kept=kept - before, peak=peak - before)
     del flooded
     return cost.worse(Cost(answered=max(_answered(said, delay) for delay in (0.0, 0.05, 0.2))))
 
 
+async def _forever() -> None:
+    await asyncio.Event().wait()
+
+
+def _run(script: Callable[[Peer], None]) -> CodeExecution:
+    lent = {"forever": _forever}
+    return run_code("", engine=Impostor(script, LIMITS), report=lambda value: None, globals=lent)
+
+
 async def _flood(said: bytes) -> tuple[Cost, Any]:
     """Until the cap ends it. The result is returned, too: what it keeps is measured."""
-    run = run_code("", engine=Impostor(_repeating(said), LIMITS), report=lambda value: None)
+    run = _run(_repeating(said))
     turns = Turns()
     result = await run
     await asyncio.sleep(0.05)
@@ -134,7 +154,7 @@ def _answered(said: bytes, delay: float) -> float:
         begun.set()
         _repeating(said)(peer)
 
-    run = run_code("", engine=Impostor(script, LIMITS), report=lambda value: None)
+    run = _run(script)
     begun.wait()
     time.sleep(delay)
     asked = time.perf_counter()
@@ -150,6 +170,13 @@ def _repeating(said: bytes) -> Callable[[Peer], None]:
             peer.socket.sendall(said)
 
     return script
+
+
+def _give_back() -> None:
+    """What was freed, to the system, where the C library can be asked to: it is not kept for a guest."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _memory() -> tuple[int, int]:
@@ -171,15 +198,76 @@ def measure(names: Iterable[str] = ()) -> dict[str, Cost]:
     return found
 
 
+def measure_all() -> dict[str, Any]:
+    """Everything that the page and SECURITY.md say, as plain data."""
+    costs = {name: asdict(cost) for name, cost in measure().items()}
+    return {"messages": costs, "turns": showing.turns(), "interrupts": showing.interrupts()}
+
+
+def _worst_by_form(costs: dict[str, Cost]) -> dict[str, Cost]:
+    worst = dict.fromkeys((*FORMS.values(), _SAID, _CALLS), Cost())
+    for name, cost in costs.items():
+        form = _SAID if name in LINES else _CALLS if name == _CALLS else _form(name)
+        worst[form] = worst[form].worse(cost)
+    return worst
+
+
+def _form(name: str) -> str:
+    return FORMS[chr(SHAPES[name](1).text[0])]
+
+
+def table(found: dict[str, Any]) -> str:
+    """The most of each figure, by what the guest does."""
+    lines = [
+        "| the guest sends, until it is stopped | longest turn: processor | clock | kept | peak |"
+        " `terminate` answered |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    costs = {name: Cost(**cost) for name, cost in found["messages"].items()}
+    for form, cost in _worst_by_form(costs).items():
+        lines.append(
+            f"| {form} | {_ms(cost.turn)} | {_ms(cost.wall)} | {_times(cost.kept)} |"
+            f" {_times(cost.peak)} | {_ms(cost.answered)} |"
+        )
+    lines += ["", "| a notebook's main thread | longest turn: processor | interrupt answered |"]
+    lines += ["|---|---:|---:|"]
+    for name in dict.fromkeys((*found["turns"], *found["interrupts"])):
+        turn, answer = found["turns"].get(name), found["interrupts"].get(name)
+        lines.append(f"| while a value is {name} | {_ms(turn)} | {_ms(answer)} |")
+    return "\n".join(lines)
+
+
+def promise(found: dict[str, Any]) -> str:
+    """One sentence with the worst of all figures, for SECURITY.md."""
+    costs = [Cost(**cost) for cost in found["messages"].values()]
+    worst = Cost()
+    for cost in costs:
+        worst = worst.worse(cost)
+    turn = max(worst.turn, *found["turns"].values())
+    answered = max(worst.answered, *found["interrupts"].values())
+    return (
+        f"The worst of {len(costs)} kinds of hostile message and {len(HOSTILE)} hostile values, last measured:"
+        f" a turn of {_ms(turn)}, {_times(worst.kept)} kept, {_times(worst.peak)} at the peak, and"
+        f" {_ms(answered)} until an interrupt or `terminate` was answered."
+    )
+
+
+def _ms(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e3:.0f} ms"
+
+
+def _times(size: float) -> str:
+    return f"{size / LIMITS.output_bytes:.2f}×"
+
+
 def main() -> None:
     if "--one" in sys.argv:
         print(json.dumps(asdict(cost_of(sys.argv[-1]))))
         return
-    found = measure(sys.argv[1:])
-    for name, cost in sorted(found.items(), key=lambda item: -item[1].turn):
+    for name, cost in sorted(measure(sys.argv[1:]).items(), key=lambda item: -item[1].turn):
         print(
-            f"turn {cost.turn * 1e3:6.1f} wall {cost.wall * 1e3:6.1f} answered {cost.answered * 1e3:6.1f} ms"
-            f"  kept {cost.kept / LIMITS.output_bytes:.2f} peak {cost.peak / LIMITS.output_bytes:.2f}  {name}"
+            f"{_ms(cost.turn):>8} turn {_ms(cost.wall):>8} wall {_ms(cost.answered):>7} answered"
+            f"  {_times(cost.kept)} kept {_times(cost.peak)} peak  {name}"
         )
 
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import floors
+from . import bounds, floors
 from .chart import ratio
 from .install import ROOT
 from .measure import Figure, Row
@@ -17,6 +17,7 @@ from .peer import OURS, PEERS, Peer
 from .scaling import AXES, Curve
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+SECURITY = ROOT / "SECURITY.md"
 CHART = ROOT / "docs" / "benchmarks.svg"
 
 _UNITS = {"ms": 1e3, "µs": 1e6, "MB": 1e-6, "/s": 1.0}
@@ -82,6 +83,18 @@ def write(rows: list[Row], found: dict[str, Any], page: Path = PAGE) -> None:
         "typescript": typescript(table, curves),
         "kernels": found["kernels"],
     }
+    fill(page, parts)
+    write_bounds(found, page)
+
+
+def write_bounds(found: dict[str, Any], page: Path = PAGE, security: Path = SECURITY) -> None:
+    """What a hostile guest costs, on both pages that say it."""
+    if found.get("bounds"):
+        fill(page, {"bounds": bounds.table(found["bounds"])})
+        fill(security, {"promise": bounds.promise(found["bounds"])})
+
+
+def fill(page: Path, parts: dict[str, str]) -> None:
     text = page.read_text(encoding="utf-8")
     for name, body in parts.items():
         text = _filled(text, name, body)

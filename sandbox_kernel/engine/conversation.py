@@ -22,7 +22,7 @@ from ..sizes import spell_size
 from ..values import undefined
 from ..wire import messages
 from ..wire.control import Record
-from ..wire.frame import Buffer, Frame, pack
+from ..wire.frame import Buffer, Frame, OversizedFrame, pack
 from ..wire.order import Order
 from ..wire.values import encode
 from . import ending
@@ -247,6 +247,9 @@ class Conversation:
     def broken(self, error: Exception) -> None:
         if isinstance(error, OverBudget):
             self._stop_at(str(error))
+            return
+        if isinstance(error, OversizedFrame):
+            self._stop_at(f"one message of more than {spell_size(self._settings.message_bytes)}")
             return
         if isinstance(error, ProtocolError):
             self._end(ending.crashed(f"the worker broke the protocol: {error}"))

@@ -30,11 +30,15 @@ _ENVIRONMENT = {
 
 
 class Spawned(NamedTuple):
-    """A zygote that has just been started, and our end of its control socket."""
+    """A zygote that has just been started, and our end of its control socket.
+
+    `pidfd` stays its own, also if the host itself reaps all children and its number is given away.
+    """
 
     pid: int
     control: socket.socket
     cpu_seconds: int
+    pidfd: int | None = None
 
 
 def spawn_zygote(cpu_seconds: int) -> Spawned:
@@ -56,7 +60,14 @@ def spawn_zygote(cpu_seconds: int) -> Spawned:
         raise
     finally:
         theirs.close()
-    return Spawned(pid, ours, cpu_seconds)
+    return Spawned(pid, ours, cpu_seconds, _open_pidfd(pid))
+
+
+def _open_pidfd(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):  # not Linux, an old one, or no descriptor left
+        return None
 
 
 def worker_paths() -> list[str]:

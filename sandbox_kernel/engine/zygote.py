@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -50,6 +51,7 @@ class ZygoteProcess:
         self.forks = 0  # that were asked for
         self._lock = threading.Lock()
         self._reaped = False
+        self._pidfd = spawned.pidfd
         self._requested: deque[socket.socket] = deque()
         self._workers: dict[int, Worker] = {}
         self._thread = threading.Thread(target=self._listen, name="sandbox-zygote", daemon=True)
@@ -164,13 +166,25 @@ class ZygoteProcess:
             if self._reaped:
                 return
             self._reaped = True
-        try:
-            os.kill(self.pid, signal.SIGKILL)  # it may be stopped, and then would never see its end
+        with suppress(ChildProcessError, ProcessLookupError):
+            self._kill()  # it may be stopped, and then would never see its end
+        self._close_pidfd()
+
+    def _kill(self) -> None:
+        if self._pidfd is None:
+            os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-        except (ChildProcessError, ProcessLookupError):
-            pass
+        else:
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED)
+
+    def _close_pidfd(self) -> None:
+        pidfd, self._pidfd = self._pidfd, None
+        if pidfd is not None:
+            os.close(pidfd)
 
     def forget(self) -> None:
         """In a fork of the host: the zygote is the parent's."""
         self._reaped = True
         self._control.close()
+        self._close_pidfd()

@@ -7,6 +7,7 @@ worker was ended by a signal that may come of an attack.
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from math import inf
@@ -129,5 +130,7 @@ class Zygotes:
         spawned, self._spawned = self._spawned, None
         if spawned is not None:
             spawned.control.close()
+            if spawned.pidfd is not None:
+                os.close(spawned.pidfd)
         for zygote in self.let_go(of_earlier=True):
             zygote.forget()

@@ -23,6 +23,10 @@ _STEP = 1 << 22  # bytes by which a buffer grows
 _MAX_ATTACHMENTS = 1 << 17  # each costs the reader a view of about 200 bytes
 
 
+class OversizedFrame(ProtocolError):
+    """It has more bytes than the reader takes; an honest worker's may, too."""
+
+
 class Frame(NamedTuple):
     """One message. The meaning of `a` and `b` depends on `kind`; attachments may be views."""
 
@@ -82,7 +86,9 @@ class FrameReader:
                 self._make_room(20)
                 return
             size = int.from_bytes(self._buffer[self._start : self._start + 4], "little")
-            if not 16 <= size <= self._cap:
+            if size > self._cap:
+                raise OversizedFrame(f"a frame has {size} bytes (16 to {self._cap} are allowed)")
+            if size < 16:
                 raise ProtocolError(f"a frame has {size} bytes (16 to {self._cap} are allowed)")
             if available < size + 4:
                 self._make_room(size + 4)

@@ -105,8 +105,8 @@ import resource
 from sandbox_kernel import run_code
 run_code("export default 1").wait(30)
 size = int(open("/proc/self/statm").read().split()[0]) * 4096
-resource.setrlimit(resource.RLIMIT_AS, (size + 60 * 2**20,) * 2)
-big = run_code("report('first'); export default new Uint8Array(100 * 2**20)",
+resource.setrlimit(resource.RLIMIT_AS, (size + 20 * 2**20,) * 2)
+big = run_code("report('first'); export default new Uint8Array(30 * 2**20)",
                memory_limit_bytes=400 * 2**20, report=lambda v: None).wait(60)
 assert (big.status, big.error.name) == ("error", "SandboxCrash"), big
 assert big.error.message == "the host could not handle a message: MemoryError", big.error

@@ -53,7 +53,6 @@ def log(*entry: Any) -> bytes:
 
 
 LYING = {
-    "a_frame_larger_than_the_cap": struct.pack("<IIIII", 0xFFFFFFFF, REPORT, 0, 0, 0),
     "a_frame_too_small_to_be_one": struct.pack("<IIIII", 15, REPORT, 0, 0, 0),
     "a_frame_of_size_zero": bytes(64),
     "text_longer_than_its_frame": struct.pack("<IIIII", 16, REPORT, 0, 0, 99),
@@ -154,6 +153,18 @@ LYING_OF_CALLS = {
     "a_call_among_others_whose_arguments_are_not_a_list": value(CALLS, [[1, 0, {}]]),
     "more_calls_at_once_than_a_worker_gathers": value(CALLS, [[0, 0, []]] * 5000),
 }
+
+
+def test_a_frame_larger_than_the_cap_ends_the_run() -> None:
+    """An honest guest may send one, too: so that is a cap, and no crash."""
+    result = face(
+        ready(),
+        value(REPORT, "before"),
+        struct.pack("<IIIII", 0xFFFFFFFF, REPORT, 0, 0, 0),
+        finished(),
+    )
+    assert (result.status, result.reports) == ("terminated", ["before"])
+    assert "one message of more than 16 MiB" in str(result.error)
 
 
 @pytest.mark.parametrize("lie", [*LYING, *LYING_OF_CALLS])

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 
 import pytest
+
+from sandbox_kernel.engine.spawn import Spawned
+from sandbox_kernel.engine.zygote import ZygoteProcess
 
 # Ends the script with status 99 if a signal goes to a process after it was reaped: by then its
 # number may belong to a stranger.
@@ -36,6 +41,12 @@ def waitpid(pid, options):
         reaped.add(found)
     return found, status
 
+def waitid(kind, ident, options):
+    found = really_waitid(kind, ident, options)
+    reaped.add(found.si_pid)
+    return found
+
+really_waitid, os.waitid = os.waitid, waitid
 os.kill, os.waitpid, signal.pidfd_send_signal = kill, waitpid, pidfd_send_signal
 from sandbox_kernel import Engine, run_code
 """
@@ -111,3 +122,22 @@ def test_the_watch_notices_a_signal_to_a_reaped_process() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 99
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has pidfds")
+def test_a_zygote_that_the_host_reaped_itself_is_not_signalled_by_its_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By then the number may be another process's, or another child's."""
+    signalled: list[int] = []
+    waited: list[int] = []
+    ours, theirs = socket.socketpair()
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    spawned = Spawned(pid, ours, 1, os.pidfd_open(pid))
+    os.waitpid(pid, 0)
+    monkeypatch.setattr(os, "kill", lambda pid, number: signalled.append(pid))
+    monkeypatch.setattr(os, "waitpid", lambda pid, options: waited.append(pid))
+    theirs.close()
+    ignored = lambda *_: None  # noqa: E731
+    ZygoteProcess(spawned, ignored, ignored, ignored, ignored).close()
+    assert (signalled, waited) == ([], [])
