@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from sandbox_kernel.errors import EngineClosedError, OptionError
+from sandbox_kernel.errors import EngineClosedError, EngineError, OptionError
 from sandbox_kernel.programs import ProgramResult, Programs
+from sandbox_kernel.programs.protocol import NAMESPACES
 from sandbox_kernel.run import run_program
 from sandbox_kernel.sessions import Workspaces
 from tests.programs.conftest import Run
+from tests.programs.weakened import programs_without
 from tests.waiting import eventually
 
 MIB = 2**20
@@ -174,6 +177,53 @@ async def test_a_workspace_in_use_is_not_evicted(programs: Programs) -> None:
     assert await eventually(lambda: not (workspaces.root / "s").exists())
 
 
+# ---------------------------------------------------------------------------- faults
+
+
+async def test_a_session_goes_on_after_its_zygote_was_killed(
+    level: str, workspaces: Workspaces
+) -> None:
+    with Programs(isolation=level, spares=0) as made:
+
+        def start(code: str) -> Any:
+            return run_program(code, session="s", workspaces=workspaces, engine=made)
+
+        handle = start(
+            "open('f', 'w').write('kept'); print(1, flush=True); import time; time.sleep(600)"
+        )
+        async for _ in handle.stream():
+            break
+        for guardian in made.processes().zygotes:
+            for zygote in psutil.Process(guardian).children():
+                zygote.kill()
+        assert (await handle).exit_code == 137
+        assert (await start("print(open('f').read())")).stdout == "kept\n"
+
+
+def test_a_root_that_is_taken_away_is_a_clear_error(run: Run, tmp_path: Path) -> None:
+    workspaces = Workspaces(tmp_path / "root")
+    assert run("print(1)", session="s", workspaces=workspaces).stdout == "1\n"
+    shutil.rmtree(tmp_path / "root")
+    with pytest.raises((EngineError, OSError), match="No such file"):
+        run("print(2)", session="s", workspaces=workspaces)
+    again = Workspaces(tmp_path / "root")
+    assert run("print(3)", session="s", workspaces=again).stdout == "3\n"
+
+
+def test_a_workspace_can_be_used_by_two_programs_objects(
+    level: str, workspaces: Workspaces
+) -> None:
+    with Programs(isolation=level, spares=0) as one, Programs(isolation=level, spares=0) as two:
+        code = "import time; n = int(open('n').read()); time.sleep(0.05); open('n', 'w').write(str(n + 1))"
+        workspaces.open("s").write("n", "0")
+        handles = [
+            run_program(code, session="s", workspaces=workspaces, engine=each)
+            for each in (one, two, one, two)
+        ]
+        assert [handle.wait(60).stderr for handle in handles] == [""] * 4
+    assert workspaces.open("s").read("n") == b"4"
+
+
 # ---------------------------------------------------------------------------- attacks
 
 
@@ -195,6 +245,19 @@ for path in ("..", {str(path.parent)!r}, "/run/workspaces"):
         print(False)
 """
     assert session(code, "two").stdout == "refused\n" * 4 + "False\n" * 3
+
+
+def test_without_landlock_the_other_workspaces_still_do_not_exist(
+    level: str, workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The supervisor takes them out of the program's own root."""
+    if level != NAMESPACES:
+        pytest.skip("there, Landlock is what keeps them away")
+    workspaces.open("one").write("secret", "hunter2")
+    code = "import os; print(sorted(os.listdir('/run')), os.path.exists('/run/workspaces/one'), os.listdir('/box'))"
+    with programs_without("landlock", level, monkeypatch) as weak:
+        result = run_program(code, session="two", workspaces=workspaces, engine=weak).wait(60)
+    assert (result.stdout, result.stderr) == ("['files', 'workspaces'] False []\n", "")
 
 
 def test_links_that_a_program_leaves_lead_the_host_nowhere(

@@ -109,9 +109,9 @@ def programs_without(
     """In the host: programs whose zygotes lack the layer."""
 
     def weakened(
-        executable: str, its_level: str, folder: str | None, kind: Any = None
+        executable: str, its_level: str, folder: str | None, kind: protocol.Kind
     ) -> spawn.Spawned:
-        spawned = spawn.spawn(executable, its_level, folder, "tests.programs.weakened")
+        spawned = spawn.spawn(executable, its_level, folder, "tests.programs.weakened", kind)
         protocol.send(spawned.control, {"without": layer})
         return spawned
 
