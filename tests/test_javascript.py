@@ -66,6 +66,7 @@ PROGRAMS = {
         "})",
         NODE / "engine.d.ts",
     ),
+    "colours": Program(parts("notebook/colours", ["cells"]), "esnext,dom,dom.iterable"),
     "loader": Program(parts("notebook/view", ["load"]), "esnext,dom,dom.iterable"),
     "page": Program(parts("notebook/view/page", widget._SCRIPTS), "esnext,dom,dom.iterable"),
 }

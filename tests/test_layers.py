@@ -86,6 +86,7 @@ NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
     "assist": set(),
     "show": {"options", "assist"},
     "view": {"show"},
+    "colours": set(),
     "modules": {"options", "show"},
     "runs": set(),
     "cellrun": {"options", "show", "view", "interrupts", "earlier"},

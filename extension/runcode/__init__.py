@@ -21,6 +21,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
     from .awaiting import Awaiting
     from .body import body_matcher
+    from .colours import colour_cells
     from .complete import complete
     from .magic import RunCode
     from .output import bundle_of
@@ -35,6 +36,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     awaiting = Awaiting(shell)
     awaiting.install()
     setattr(shell, _ATTRIBUTE, (awaiting, matcher))
+    if getattr(shell, "kernel", None) is not None:
+        colour_cells()
     Engine.instance().warm_up()  # its processes get ready while the first cell is being written
 
 

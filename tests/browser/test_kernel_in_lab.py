@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, TimeoutError, expect
 
+from tests.browser.conftest import OpenNotebook
 from tests.browser.lab import LabServer, Notebook, contrast, edges, screenshot
 
 expect.set_options(timeout=30_000)
@@ -78,6 +79,22 @@ def test_typed_typescript_is_highlighted_and_runs(lab: Notebook) -> None:
     plain = lab.cell(0).locator(".cm-line").first
     color = "el => getComputedStyle(el).color"
     assert keyword.evaluate(color) != plain.evaluate(color)
+
+
+def test_the_body_of_a_magic_is_coloured_as_typescript(open_notebook: OpenNotebook) -> None:
+    body = "%%runcode\n// it's a comment\nconst answer: number = 42"
+    notebook = open_notebook(["%load_ext runcode", body, "x = 'python'"])
+    notebook.run(0, timeout=60)
+    mime = "(at) => jupyterapp.shell.currentWidget.content.widgets[at].model.mimeType"
+    notebook.page.wait_for_function(f"() => ({mime})(1) === 'application/typescript'")
+    comment = notebook.cell(1).locator(".cm-line").nth(1).locator("span").first
+    expect(comment).to_have_text("// it's a comment")
+    added = notebook.add("%%runcode\nconst late = 1")
+    notebook.page.wait_for_function(f"() => ({mime})({added}) === 'application/typescript'")
+    editor(notebook, 1).click()
+    notebook.page.keyboard.press("Control+A")
+    notebook.page.keyboard.type("y = 1")
+    notebook.page.wait_for_function(f"() => ({mime})(1) === ({mime})(2)")
 
 
 def test_output_tables_and_results_show(lab: Notebook) -> None:
