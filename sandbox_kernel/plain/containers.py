@@ -9,10 +9,15 @@ from . import arrow
 from .arrays import array_contents, is_array
 from .bounded import items_within
 from .frames import frame_contents, is_frame, is_series, series_contents
+from .loaded import library_of
+
+_LIBRARIES = frozenset(("numpy", "pandas", "pyarrow"))
 
 
 def library_contents(value: Any) -> Any:
     """What an array, series, frame or table of a library holds; None if it is something else."""
+    if library_of(type(value), _LIBRARIES) is None:
+        return None
     if is_array(value):
         return array_contents(value)
     if is_frame(value):

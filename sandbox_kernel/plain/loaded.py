@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import Any
 
 
 def module(name: str) -> Any:
     """The module, or None if nobody has imported it."""
     return sys.modules.get(name)
+
+
+def library_of(kind: type, libraries: Collection[str]) -> str | None:
+    """The first of these libraries that a class, or one that it is derived from, is defined in."""
+    for base in kind.__mro__:
+        root = base.__module__.partition(".")[0]
+        if root in libraries:
+            return root
+    return None
 
 
 def types_in(name: str, *attributes: str) -> tuple[Any, ...]:

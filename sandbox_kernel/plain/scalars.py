@@ -10,7 +10,7 @@ from typing import Any
 
 from ..values import BigInt
 from . import arrow
-from .loaded import module, types_in
+from .loaded import library_of, module, types_in
 
 Simplify = Callable[[Any], Any]
 _MILLISECOND = timedelta(milliseconds=1)
@@ -21,10 +21,10 @@ def scalar_rule(kind: type) -> Simplify | None:
 
     What a rule gives may itself need one, such as a date that is the value of an Enum member.
     """
-    for rules in (_BUILT_IN, _standard_rules(), _numpy_rules(), _pandas_rules(), _arrow_rules()):
-        for kinds, rule in rules:
-            if kinds and issubclass(kind, kinds):
-                return rule
+    library = library_of(kind, _LIBRARIES)
+    for kinds, rule in (*_BUILT_IN, *(_LIBRARIES[library]() if library else ())):
+        if issubclass(kind, kinds):
+            return rule
     return without_dimension if hasattr(kind, "ndim") and hasattr(kind, "item") else None
 
 
@@ -66,23 +66,23 @@ _BUILT_IN: _Rules = (
 )
 
 
-def _standard_rules() -> _Rules:
-    paths = types_in("pathlib", "PurePath")
-    return ((paths + types_in("decimal", "Decimal") + types_in("uuid", "UUID"), str),)
+def _text_rules(module: str, name: str) -> Callable[[], _Rules]:
+    return lambda: ((types_in(module, name), str),)
 
 
 def _numpy_rules() -> _Rules:
-    return (
-        (types_in("numpy", "datetime64"), _numpy_moment),
-        (types_in("numpy", "timedelta64"), _numpy_milliseconds),
-        (types_in("numpy", "void"), _numpy_fields),
-        (types_in("numpy", "longdouble"), float),
-        (types_in("numpy", "generic"), _item),
-    )
+    return ((types_in("numpy", "generic"), _numpy_scalar),)
 
 
-def _item(value: Any) -> Any:
-    return value.item()
+def _numpy_scalar(value: Any) -> Any:
+    kind = value.dtype.kind
+    if kind == "M":
+        return _numpy_moment(value)
+    if kind == "m":
+        return _numpy_milliseconds(value)
+    if kind == "V":
+        return _numpy_fields(value)
+    return float(value) if kind == "f" else value.item()  # item() of a longdouble is one itself
 
 
 def _numpy_moment(value: Any) -> datetime | None:
@@ -113,6 +113,16 @@ def _pandas_rules() -> _Rules:
 
 def _arrow_rules() -> _Rules:
     return ((types_in("pyarrow", "Scalar"), arrow.scalar_of),)
+
+
+_LIBRARIES: dict[str, Callable[[], _Rules]] = {
+    "decimal": _text_rules("decimal", "Decimal"),
+    "pathlib": _text_rules("pathlib", "PurePath"),
+    "uuid": _text_rules("uuid", "UUID"),
+    "numpy": _numpy_rules,
+    "pandas": _pandas_rules,
+    "pyarrow": _arrow_rules,
+}
 
 
 def without_dimension(value: Any) -> Any:

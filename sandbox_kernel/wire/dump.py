@@ -15,6 +15,8 @@ _NONE = "`"
 
 def dump_table(table: list[Any], spelled: Mapping[int, str]) -> str:
     """The text of a table, some of whose entries are spelled already."""
+    if not spelled:
+        return dump(table)
     parts: list[str] = []
     start = 0
     for at, text in sorted(spelled.items()):
