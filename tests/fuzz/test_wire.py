@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -120,8 +121,33 @@ def same(one: Any, other: Any) -> bool:
     return bool(type(one) is type(other) and one == other)
 
 
+def spelled_out(text: str) -> str:
+    """A value for the guest as it could come from one: without parts that are left as JSON."""
+    if not text.startswith("T"):
+        return text
+    table = json.loads(text[1:])
+
+    def item(value: Any) -> Any:
+        if not isinstance(value, list | dict):
+            return value
+        table.append(None)
+        at = len(table) - 1
+        table[at] = node(value)
+        return [at - 1]
+
+    def node(value: Any) -> list[Any]:
+        if isinstance(value, list):
+            return ["a", *map(item, value)]
+        return ["o", *(part for key, each in value.items() for part in (key, item(each)))]
+
+    for at in range(1, len(table)):
+        if table[at][0] == "j":
+            table[at] = node(table[at][1])
+    return "T" + json.dumps(table)
+
+
 @tries(500)
 @given(VALUES)
 def test_values_come_back_as_they_went(value: Any) -> None:
     text, attachments = encode(value, "value", None)
-    assert same(decode(text, attachments, None, anything), value)
+    assert same(decode(spelled_out(text), attachments, None, anything), value)
