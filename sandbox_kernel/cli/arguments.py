@@ -20,9 +20,8 @@ _ARGS = "args"  # the global that holds them
 
 @dataclass(slots=True)
 class Arguments:
-    """A parsed command; files that it names have been read."""
+    """What stands beside the file; files that it names have been read."""
 
-    file: str | None = None
     args: list[str] = field(default_factory=list)
     globals: dict[str, Any] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
@@ -31,38 +30,34 @@ class Arguments:
     json: bool = False
 
 
-def parse(words: list[str]) -> Arguments:
-    """Raises `OptionError` if anything in it cannot be used."""
+def parse(words: list[str]) -> tuple[Arguments, str]:
+    """The file, and the rest. Raises `OptionError` if anything in it cannot be used."""
     parsed = Arguments()
     seen: set[str] = set()
+    plain: list[str] = []
     rest = iter(words)
     for word in rest:
         if word == "--":
-            _take(parsed, *rest)
+            plain.extend(rest)
         elif word.startswith("--"):
-            _option(parsed, word[2:], rest, seen)
-        elif word.startswith("-") and word != "-" and parsed.file is None:
+            _option(parsed, word[2:], rest, seen, has_file=bool(plain))
+        elif word.startswith("-") and word != "-" and not plain:
             raise OptionError(f"{word} is not a file; options start with --, such as --json")
         else:
-            _take(parsed, word)
-    if parsed.file is None:
+            plain.append(word)
+    if not plain:
         raise OptionError("run needs a file, or - for stdin: sandbox-kernel run FILE [ARGS]")
+    parsed.args = plain[1:]
     parsed.globals[_ARGS] = parsed.args
-    return parsed
+    return parsed, plain[0]
 
 
-def _take(parsed: Arguments, *words: str) -> None:
-    for word in words:
-        if parsed.file is None:
-            parsed.file = word
-        else:
-            parsed.args.append(word)
-
-
-def _option(parsed: Arguments, text: str, rest: Iterator[str], seen: set[str]) -> None:
+def _option(
+    parsed: Arguments, text: str, rest: Iterator[str], seen: set[str], *, has_file: bool
+) -> None:
     name, equals, value = text.partition("=")
     if name not in _OPTIONS:
-        behind = "" if parsed.file is None else " (arguments of the code stand behind --)"
+        behind = " (arguments of the code stand behind --)" if has_file else ""
         raise OptionError(
             f"unknown option --{name}; {suggestion(name, _OPTIONS, '--', others=SYNONYMS)}{behind}"
         )

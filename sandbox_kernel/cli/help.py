@@ -4,9 +4,9 @@ from __future__ import annotations
 
 HELP = {
     "": """\
-sandbox-kernel: run JavaScript and TypeScript that you do not trust.
+sandbox-kernel: run JavaScript, TypeScript and Python that you do not trust.
 
-  sandbox-kernel run FILE [ARGS]     run a .ts, .mts, .js or .mjs file in a sandbox
+  sandbox-kernel run FILE [ARGS]     run a .ts, .mts, .js, .mjs or .py file in a sandbox
   sandbox-kernel run -               run TypeScript from stdin
   sandbox-kernel jsrun               run a snippet from a JSON request on stdin
   sandbox-kernel doctor [--json]     versions, limits, and a self-test that tries to break out
@@ -21,7 +21,7 @@ The code reaches no file, no network and no environment: only what you lend it. 
 unless you set one. `sandbox-kernel run --help` says more.
 
 Exit codes: 0; 1 if the code failed or a check of doctor does not hold; 2 if the command is wrong,
-and then nothing has run; 130 if Ctrl-C ended it.
+and then nothing has run; 130 if Ctrl-C ended it; of a program its own.
 """,
     "run": """\
 sandbox-kernel run FILE [ARGS]: run a .ts, .mts, .js or .mjs file as a module in a fresh sandbox.
@@ -39,6 +39,10 @@ its place in the code.
   --deadline TIME       stop the code after 2s, 500ms or 1m; without it nothing does but Ctrl-C
   --memory SIZE         limit of its heap, such as 64MiB
   --json                print the result as JSON, however large it is
+
+A .py file runs as a program, with the stdin of this command, ARGS, --deadline and --memory; its
+output and its exit code are those of this command. It sees no files of yours, and files that it
+writes are not kept. With --json everything about it is one JSON object.
 
 ARGS are the global `args`, an array of strings. Options stand before or after FILE; after a `--`
 everything is an argument. Relative imports are read from the folder of FILE and those beneath it,

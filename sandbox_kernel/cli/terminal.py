@@ -19,6 +19,12 @@ def note(text: str) -> None:
     _write(sys.stderr, text)
 
 
+def pass_on(stream: str, text: str) -> None:
+    """What a program wrote to its `stdout` or `stderr`: as it is, but made harmless on a screen."""
+    ours = sys.stdout if stream == "stdout" else sys.stderr
+    _write(ours, clean(text) if ours.isatty() else text, ending="")
+
+
 def complain(text: str) -> None:
     """Why nothing ran."""
     note(f"sandbox-kernel: {clean(text)}")
@@ -37,9 +43,9 @@ def finish() -> None:
         _flush(stream)
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _write(stream: TextIO, text: str, ending: str = "\n") -> None:
     try:
-        stream.write(text if text.endswith("\n") else f"{text}\n")
+        stream.write(text if text.endswith("\n") else f"{text}{ending}")
         stream.flush()
     except BrokenPipeError:
         _give_up(stream)

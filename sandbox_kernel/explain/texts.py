@@ -49,12 +49,12 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "cli": "this is Markdown: remove the ``` lines around the code",
     },
     "python": {
-        "api": "this looks like Python; run_code and evaluate run JavaScript and TypeScript",
+        "api": "this looks like Python, and run_code runs JavaScript and TypeScript; run_program runs Python",
         "kernel": "this looks like Python, but a cell is JavaScript or TypeScript; Python that cells"
         " can import goes into a cell that begins with %%bridge NAME",
         "magic": "this looks like Python, but %%runcode runs JavaScript and TypeScript; without the"
         " first line the cell runs as Python",
-        "cli": "this looks like Python, but it runs as JavaScript or TypeScript",
+        "cli": "this looks like Python, but it runs as JavaScript or TypeScript; run takes .py files, too",
     },
     "python_name": "{name} is Python; in JavaScript write {instead}",
     "hash_comment": "a comment begins with // in JavaScript, not with #",

@@ -21,10 +21,10 @@ REFUSED = [
     ("run folder.ts", "cannot read folder.ts: Is a directory"),
     ("run binary.ts", "cannot read binary.ts: it is not UTF-8"),
     ("run huge.ts", "cannot read huge.ts: it has more than 16,777,216 bytes"),
-    ("run a.py", "cannot run a.py: this version runs no Python; run takes .ts, .mts, .js, .mjs"),
+    ("run a.py", "cannot read a.py: it does not exist"),
     ("run a.tsx", "cannot run a.tsx: JSX is not supported"),
     ("run a.cjs", "cannot run a.cjs: it is CommonJS"),
-    ("run a.rb", "cannot run a.rb: .rb is unknown"),
+    ("run a.rb", "cannot run a.rb: .rb is unknown; run takes .ts, .mts, .js, .mjs, .py, or -"),
     ("run script", "cannot run script: its name has no suffix"),
     ("run a.ts --deadlin 2", "unknown option --deadlin; did you mean --deadline? (arguments of the"),
     ("run --timeout 2 a.ts", "unknown option --timeout; did you mean --deadline?"),
@@ -104,7 +104,7 @@ def test_a_machine_that_cannot_run_code_says_so_with_exit_code_1(
     def refuse(*_: object, **__: object) -> None:
         raise IsolationError("this machine cannot isolate workers")
 
-    monkeypatch.setattr("sandbox_kernel.cli.run.run_cell", refuse)
+    monkeypatch.setattr("sandbox_kernel.cli.module.run_cell", refuse)
     (tmp_path / "a.ts").write_text("1")
     assert main(["run", str(tmp_path / "a.ts")]) == 1
     assert capsys.readouterr().err == "sandbox-kernel: this machine cannot isolate workers\n"

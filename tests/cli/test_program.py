@@ -1,0 +1,103 @@
+"""`sandbox-kernel run` of a Python program: it behaves as the program would by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sandbox_kernel.errors import IsolationError
+from sandbox_kernel.programs import Programs
+from tests.cli.command import COMMAND, command, started
+from tests.processes import gone
+from tests.waiting import until
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _isolation() -> None:
+    if sys.platform != "linux":
+        pytest.skip("programs need Linux")
+    try:
+        with Programs() as programs:
+            programs.doctor()
+    except IsolationError as error:
+        pytest.skip(str(error))
+
+
+def program(folder: Path, text: str) -> str:
+    (folder / "program.py").write_text(text)
+    return str(folder / "program.py")
+
+
+def test_a_program_has_stdin_arguments_and_an_exit_code(tmp_path: Path) -> None:
+    text = "import sys\nprint(sys.argv[1:], input())\nprint('why', file=sys.stderr)\nsys.exit(7)"
+    done = command("run", program(tmp_path, text), "a", "--", "--b", stdin="hello\n")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "['a', '--b'] hello\n", "why\n")
+
+
+def test_a_program_that_fails_shows_its_traceback(tmp_path: Path) -> None:
+    done = command("run", program(tmp_path, "x = 1\nraise ValueError(x)"))
+    assert done.returncode == 1
+    assert done.stderr.endswith("ValueError: 1\n")
+    assert 'File "program.py", line 2' in done.stderr
+
+
+def test_a_program_is_isolated_and_its_files_are_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    text = (
+        f"import os\nopen('new.txt', 'w')\nprint(os.listdir(), os.path.exists({str(tmp_path)!r}))"
+    )
+    done = command("run", program(tmp_path, text), folder=tmp_path)
+    assert done.stdout == "['new.txt'] False\n"
+    assert "files that it wrote are not kept: new.txt" in done.stderr
+    assert not (tmp_path / "new.txt").exists()
+
+
+def test_limits_hold_for_a_program(tmp_path: Path) -> None:
+    done = command("run", program(tmp_path, "while True: pass"), "--deadline", "500ms")
+    assert done.returncode == 137
+    assert done.stderr == "sandbox-kernel: the program was ended: 500ms budget\n"
+    text = "try: bytearray(2**29)\nexcept MemoryError: print('limited')"
+    assert command("run", program(tmp_path, text), "--memory", "64MiB").stdout == "limited\n"
+
+
+def test_all_about_a_program_is_one_json_object_on_request(tmp_path: Path) -> None:
+    done = command("run", "--json", program(tmp_path, "print(1); set_result({'n': 2})"))
+    shape = json.loads(done.stdout)
+    assert (shape["stdout"], shape["output"], shape["exit_code"]) == ("1\n", {"n": 2}, 0)
+    assert done.stderr == ""
+
+
+def test_what_is_lent_to_modules_cannot_be_lent_to_programs(tmp_path: Path) -> None:
+    done = command("run", program(tmp_path, "print('RAN')"), "--global", "a=1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--global is for JavaScript and TypeScript" in done.stderr
+
+
+def test_output_is_as_it_is_in_a_pipe_and_harmless_on_a_terminal(tmp_path: Path) -> None:
+    path = program(tmp_path, "print('a\\x1b[31mb\\x00')")
+    assert command("run", path).stdout == "a\x1b[31mb\x00\n"
+    ours, theirs = pty.openpty()
+    subprocess.run([*COMMAND, "run", path], stdin=theirs, stdout=theirs, timeout=60, check=True)
+    os.close(theirs)
+    with open(ours, "rb", buffering=0) as screen:
+        assert screen.read(1000) == b"a\\x1B[31mb\\x00\r\n"
+
+
+def test_ctrl_c_ends_a_program_and_leaves_no_process(tmp_path: Path) -> None:
+    path = program(tmp_path, "print('going', flush=True)\nwhile True: pass")
+    with started("run", path, stdin=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "going\n"
+        others = [each.pid for each in psutil.Process(process.pid).children(recursive=True)]
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(30) == 130
+        assert others
+        assert until(lambda: all(gone(pid) for pid in others))
