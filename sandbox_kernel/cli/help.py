@@ -6,7 +6,7 @@ HELP = {
     "": """\
 sandbox-kernel: run JavaScript, TypeScript and Python that you do not trust.
 
-  sandbox-kernel run FILE [ARGS]     run a .ts, .mts, .js, .mjs or .py file in a sandbox
+  sandbox-kernel run FILE [ARGS]     run a .ts, .mts, .js, .mjs, .py or .cjs file
   sandbox-kernel run -               run TypeScript from stdin
   sandbox-kernel jsrun               run a snippet from a JSON request on stdin
   sandbox-kernel doctor [--json]     versions, limits, and a self-test that tries to break out
@@ -40,9 +40,10 @@ its place in the code.
   --memory SIZE         limit of its heap, such as 64MiB
   --json                print the result as JSON, however large it is
 
-A .py file runs as a program, with the stdin of this command, ARGS, --deadline and --memory; its
-output and its exit code are those of this command. It sees no files of yours, and files that it
-writes are not kept. With --json everything about it is one JSON object.
+A .py file runs as a Python program and a .cjs file as one of Node, with the stdin of this
+command, ARGS, --deadline and --memory; its output and its exit code are those of this command. It
+sees no files of yours, and files that it writes are not kept. With --json everything about it is
+one JSON object.
 
 ARGS are the global `args`, an array of strings. Options stand before or after FILE; after a `--`
 everything is an argument. Relative imports are read from the folder of FILE and those beneath it,

@@ -21,10 +21,10 @@ _OUTPUT_BYTES = 64 * 2**20
 _NAMED = 20  # files that a note lists
 
 
-def run_program_file(arguments: Arguments, file: str) -> int:
+def run_program_file(language: str, arguments: Arguments, file: str) -> int:
     """The exit code is the program's own."""
     _check(arguments)
-    result = _result(source_of(file), arguments)
+    result = _result(source_of(file), language, arguments)
     if arguments.json:
         terminal.say(json.dumps(result.to_json()))
     else:
@@ -42,14 +42,14 @@ def _check(arguments: Arguments) -> None:
         )
 
 
-def _result(code: str, arguments: Arguments) -> ProgramResult:
+def _result(code: str, language: str, arguments: Arguments) -> ProgramResult:
     """In a thread, so that Ctrl-C finds this one waiting rather than writing to a slow terminal."""
     done: Future[ProgramResult] = Future()
     stdin = _stdin()
 
     def work() -> None:
         try:
-            done.set_result(asyncio.run(_stream(code, stdin, arguments)))
+            done.set_result(asyncio.run(_stream(code, language, stdin, arguments)))
         except BaseException as error:
             done.set_exception(error)
 
@@ -57,10 +57,11 @@ def _result(code: str, arguments: Arguments) -> ProgramResult:
     return done.result()
 
 
-async def _stream(code: str, stdin: bytes, arguments: Arguments) -> ProgramResult:
+async def _stream(code: str, language: str, stdin: bytes, arguments: Arguments) -> ProgramResult:
     deadline = arguments.deadline
     run = run_program(
         code,
+        language,
         stdin=stdin,
         args=arguments.args,
         timeout_ms=math.inf,

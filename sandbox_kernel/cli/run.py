@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ..errors import OptionError
@@ -13,17 +14,14 @@ from .program import run_program_file
 
 Runner = Callable[[Arguments, str], int]
 
-_RUNNERS: dict[str, Runner] = {
-    **{
-        suffix: run_program_file
-        for each in RUNTIMES
-        if each.is_supported
-        for suffix in each.suffixes
-    },
-    **dict.fromkeys(LANGUAGES, run_module),
+_PROGRAMS: dict[str, Runner] = {
+    suffix: partial(run_program_file, runtime.name)
+    for runtime in RUNTIMES
+    if runtime.is_supported
+    for suffix in runtime.suffixes
 }
+_RUNNERS: dict[str, Runner] = {**_PROGRAMS, **dict.fromkeys(LANGUAGES, run_module)}
 _NOT_RUN = {
-    ".cjs": "it is CommonJS, and only ES modules run here",
     ".tsx": "JSX is not supported",
     ".jsx": "JSX is not supported",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,6 +41,16 @@ def test_a_program_has_stdin_arguments_and_an_exit_code(tmp_path: Path) -> None:
     text = "import sys\nprint(sys.argv[1:], input())\nprint('why', file=sys.stderr)\nsys.exit(7)"
     done = command("run", program(tmp_path, text), "a", "--", "--b", stdin="hello\n")
     assert (done.returncode, done.stdout, done.stderr) == (7, "['a', '--b'] hello\n", "why\n")
+
+
+def test_a_program_of_node_runs_by_its_suffix(tmp_path: Path) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("needs Node.js")
+    (tmp_path / "program.cjs").write_text(
+        "console.log(require('path').sep, process.argv[2]); process.exit(3)"
+    )
+    done = command("run", str(tmp_path / "program.cjs"), "a")
+    assert (done.returncode, done.stdout) == (3, "/ a\n"), done.stderr
 
 
 def test_a_program_that_fails_shows_its_traceback(tmp_path: Path) -> None:
