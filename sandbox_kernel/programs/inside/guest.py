@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ from .descriptors import CHANNEL, READY
 from .python import PythonProgram
 
 _EXIT_UNABLE = 125
+_IDLE_MILLISECONDS = 10  # without a program, after which it rehearses for one
 _LONGEST_JOB = (1 << 32) - 1
 
 
@@ -37,8 +39,17 @@ def live(
 
 
 def run_python(box: str, scratch: str, *, forks: bool) -> NoReturn:
-    options, source = _receive_job()
-    PythonProgram(source, options, box, scratch, forks=forks).run()
+    program = PythonProgram(box, scratch, forks=forks)
+    program.prepare()
+    if not _is_readable(CHANNEL, _IDLE_MILLISECONDS):
+        program.rehearse()
+    program.run(*_receive_job())
+
+
+def _is_readable(descriptor: int, milliseconds: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(milliseconds))
 
 
 def _receive_job() -> tuple[dict[str, Any], bytes]:

@@ -7,6 +7,7 @@ import builtins
 import gc
 import importlib.machinery
 import io
+import json
 import linecache
 import os
 import sys
@@ -24,6 +25,8 @@ from .paths import STDLIB
 
 FILENAME = "program.py"
 _OUT_OF_MEMORY = b"".join(bytes(part) for part in pack(OUT_OF_MEMORY))
+_REHEARSED = b"import os\nfor n in range(3): text = f'{n} {os.sep}'\n"
+_REHEARSED_OPTIONS = b'{"args": ["a"], "env": {"A": "b"}}'
 _HERE = os.path.dirname(__file__) + os.sep
 _EXIT_UNFLUSHED = 120
 _EXIT_INTERRUPTED = 130
@@ -49,46 +52,63 @@ def freeze_standard_library() -> None:
         sys.path_importer_cache[folder] = finder
 
 
-class PythonProgram:
-    """`run` does not return."""
+def settle() -> None:
+    """In the zygote, when everything is imported: what programs share, and nothing of ours."""
+    freeze_standard_library()
+    sys.path[:] = [path for path in sys.path if path.startswith(STDLIB) or path.endswith(".zip")]
+    sys.excepthook = sys.__excepthook__ = _print_exception
+    sys.unraisablehook = sys.__unraisablehook__ = _print_unraisable
+    threading.excepthook = threading.__excepthook__ = _print_of_thread
+    for name in [each for each in sys.modules if each.split(".")[0] in _OURS]:
+        del sys.modules[name]
 
-    def __init__(
-        self, source: bytes, options: dict[str, Any], box: str, scratch: str, *, forks: bool
-    ) -> None:
-        self._source = source
-        self._options = options
+
+_OURS = frozenset({"sandbox_kernel", "_cffi_backend"})
+
+
+class PythonProgram:
+    """First `prepare`, which takes a while; then, with the program, `run`, which does not return."""
+
+    def __init__(self, box: str, scratch: str, *, forks: bool) -> None:
         self._box = box
         self._scratch = scratch
         self._forks = forks
+        self._source = b""
 
-    def run(self) -> NoReturn:
+    def prepare(self) -> None:
+        """All that does not depend on the program."""
         _open_streams()
-        self._settle()
-        main = self._main_module()
-        gc.enable()
-        code = self._run(main)
-        os._exit(code & 0xFF)
-
-    def _settle(self) -> None:
         os.environ.update(
             HOME=self._box,
             TMPDIR=self._scratch,
             LANG="C.UTF-8",
             PATH="/usr/local/bin:/usr/bin:/bin",
             USER="guest",
-            **self._options["env"],
         )
-        sys.argv = [FILENAME, *self._options["args"]]
-        sys.orig_argv = [sys.executable, *sys.argv]
-        own = [path for path in sys.path if path.startswith(STDLIB) or path.endswith(".zip")]
-        sys.path[:] = [self._box, *own]
-        sys.path_importer_cache.pop(self._box, None)
-        _forget_ours()
-        _forget_modules_named_like(os.listdir())
-        sys.excepthook = sys.__excepthook__ = _print_exception
-        sys.unraisablehook = sys.__unraisablehook__ = _print_unraisable
-        threading.excepthook = threading.__excepthook__ = _print_of_thread
+        sys.path.insert(0, self._box)
         prelude.refuse_processes(may_fork=self._forks)
+
+    def rehearse(self) -> None:
+        """Touches the memory that a program will need, which is slow the first time in a fork."""
+        main = self._main_module()
+        self._source = _REHEARSED
+        self._execute(main)
+        json.loads(_REHEARSED_OPTIONS)
+        _forget_modules_named_like(os.listdir())
+        _drop(main)
+        _flushed()
+        linecache.cache.clear()
+
+    def run(self, options: dict[str, Any], source: bytes) -> NoReturn:
+        self._source = source
+        os.environ.update(options["env"])
+        sys.argv = [FILENAME, *options["args"]]
+        sys.orig_argv = [sys.executable, *sys.argv]
+        _forget_modules_named_like(os.listdir())
+        main = self._main_module()
+        gc.enable()
+        code = self._run(main)
+        os._exit(code & 0xFF)
 
     def _main_module(self) -> types.ModuleType:
         main = types.ModuleType("__main__")
@@ -131,15 +151,6 @@ def _stream(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
     text = io.TextIOWrapper(binary, "utf-8", errors, line_buffering=mode == "wb")
     text.mode = mode[0]  # type: ignore[misc]
     return text
-
-
-def _forget_ours() -> None:
-    """What the zygote imported for itself is not there for programs."""
-    for name in [each for each in sys.modules if each.split(".")[0] in _OURS]:
-        del sys.modules[name]
-
-
-_OURS = frozenset({"sandbox_kernel", "_cffi_backend"})
 
 
 def _forget_modules_named_like(files: list[str]) -> None:

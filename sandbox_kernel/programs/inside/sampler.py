@@ -44,23 +44,21 @@ class Sampler:
 
     def _memory_is_over(self, pids: list[int]) -> bool:
         most = self._limits.memory_bytes + self._base.resident + _SLACK
-        resident = [self._resident(pid) for pid in pids]
-        if sum(resident) <= most:
+        if sum(map(self._resident, pids)) <= most:
             return False
-        if len(pids) == 1:
-            return True
         # Forks share pages, which count for each of them: look again, at their shares.
-        return sum(map(self._share, pids, resident)) > most
+        return len(pids) == 1 or sum(map(self._share, pids)) > most
 
     def _resident(self, pid: int) -> int:
         words = self._read(f"{pid}/statm").split()
         return int(words[1]) * getpagesize() if words else 0
 
-    def _share(self, pid: int, otherwise: int) -> int:
+    def _share(self, pid: int) -> int:
+        """All of it where the system does not tell; nothing of a process that has ended meanwhile."""
         for line in self._read(f"{pid}/smaps_rollup").splitlines():
             if line.startswith(b"Pss:"):
                 return int(line.split()[1]) * 1024
-        return otherwise
+        return self._resident(pid)
 
     def _threads(self, pid: int) -> int:
         """The number of folders in a folder is its count of links, but for two."""

@@ -122,9 +122,11 @@ class Supervisor:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._guest, select.POLLIN)
+        sampler = self._sampler()
+        sampler.why([guest])  # what a fork does for the first time is slow; now nobody waits
         why = self._wait_for_go(poll)
         if why is None:
-            why = self._wait_for_end(poll, guest)
+            why = self._wait_for_end(poll, guest, sampler)
         end = self._end_tree(guest, why)
         try:
             self._control.send(end.pack())
@@ -149,12 +151,14 @@ class Supervisor:
         self._deadline = monotonic() + milliseconds / 1000
         return None
 
-    def _wait_for_end(self, poll: select.poll, guest: int) -> int:
+    def _sampler(self) -> Sampler:
         folders: tuple[str, ...] = () if self._has_root else (self._box, self._scratch)
         if self._has_root and self._launch.session is not None:
             folders = (self._box,)
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        sampler = Sampler(self._launch.limits, self._confinement.base, proc, folders)
+        return Sampler(self._launch.limits, self._confinement.base, proc, folders)
+
+    def _wait_for_end(self, poll: select.poll, guest: int, sampler: Sampler) -> int:
         while True:
             left = self._deadline - monotonic()
             if left <= 0:

@@ -20,11 +20,10 @@ from ...isolation.beneath import Directory
 from ...isolation.steps import take
 from .. import protocol
 from ..protocol import LANDLOCK, NAMESPACES, Kind, Launch
-from . import descriptors, root
+from . import descriptors, python, root
 from . import node as nodes
 from .confine import Confinement, lock_zygote
 from .descriptors import PROC
-from .python import freeze_standard_library
 from .supervisor import Supervisor
 
 _STACK_BYTES = 1 << 20  # of threads, whose stacks count as memory
@@ -95,7 +94,10 @@ def _born(host: socket.socket, boot: dict[str, Any]) -> Zygote:
     if level == LANDLOCK:
         lock_zygote(folder, kind)
     confinement = Confinement(level, has_proc=has_proc, kind=kind, bootstrap=bootstrap)
-    return Zygote(host, confinement, folder)
+    zygote = Zygote(host, confinement, folder)
+    gc.collect()
+    gc.freeze()
+    return zygote
 
 
 def _guard(control: socket.socket, host: int, zygote: int, folder: str | None) -> NoReturn:
@@ -129,9 +131,7 @@ def _load() -> None:
     for announce in (site.setquit, site.setcopyright, site.sethelper):
         announce()  # exit(), quit(), help(), which an interpreter without site lacks
     threading.stack_size(_STACK_BYTES)
-    freeze_standard_library()
-    gc.collect()
-    gc.freeze()
+    python.settle()
 
 
 class Zygote:
