@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sandbox_kernel.wire import messages
 
-KINDS = [*range(14, 28), 0, 1, 255]
+KINDS = [*range(14, 32), 0, 1, 255]
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
     st.sampled_from([2**53, -(2**53), 10**400, "__proto__", "", "\ud800", "u", "n", "b"]),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, ClassVar
 
 from hypothesis import given
+from hypothesis import strategies as st
 
-from sandbox_kernel.run import run_code
+from sandbox_kernel import GuestError, RunEndedError, RunFailed
+from sandbox_kernel.run import open_code, run_code
+from sandbox_kernel.wire import messages
 from tests.fuzz.conftest import tries
 from tests.fuzz.shapes import READY, SPEECHES
-from tests.hostile_worker.fake import Impostor, Peer
+from tests.hostile_worker.fake import Impostor, Peer, value
 
 
 async def later(*args: Any) -> Any:
@@ -62,3 +66,35 @@ def test_every_conversation_settles_once(speech: tuple[bool, list[bytes], int]) 
     assert (result.error is None) == (result.status == "success")
     assert {listener.settlements for listener in CountingImpostor.listeners} == {1}
     result.to_json()
+
+
+async def open_and_call(impostor: Impostor) -> None:
+    """Calls whatever it claims to export; nothing else than these errors may come of it."""
+    bridges = {"sync": lambda *args: list(args), "later": later}
+    handle = open_code("", engine=impostor, report=lambda value: None, globals=bridges)
+    try:
+        async with handle as module:
+            names = [name for name in dir(module) if hasattr(module, name)]
+            calls = (getattr(module, name)(1) for name in names[:5])
+            await asyncio.gather(*calls)
+    except (RunFailed, RunEndedError, GuestError):
+        pass
+    await handle._run
+
+
+@tries(200)
+@given(st.lists(st.tuples(st.text(max_size=3), st.integers(-2, 9)), max_size=3), SPEECHES)
+def test_every_opening_settles_once(
+    exports: list[tuple[str, int]], speech: tuple[bool, list[bytes], int]
+) -> None:
+    _, frames, _ = speech
+    said = READY + value(messages.OPENED, exports) + b"".join(frames)
+
+    def script(peer: Peer) -> None:
+        peer.send(said)
+        peer.socket.close()
+
+    impostor = CountingImpostor(script)
+    asyncio.run(asyncio.wait_for(open_and_call(impostor), 30))
+    assert impostor.problem is None or isinstance(impostor.problem, OSError)
+    assert {listener.settlements for listener in CountingImpostor.listeners} == {1}

@@ -14,6 +14,7 @@ from sandbox_kernel import (
     CodeExecutionResult,
     Engine,
     EngineError,
+    OpenCode,
     OptionError,
     RunFailed,
     SandboxError,
@@ -21,6 +22,7 @@ from sandbox_kernel import (
     extract_code,
     modules_from,
     one_way,
+    open_code,
     run_code,
     undefined,
 )
@@ -86,6 +88,31 @@ async def awaited() -> CodeExecutionResult:
     result = await run
     assert_type(result, CodeExecutionResult)
     return result
+
+
+async def together() -> float:
+    run = with_keywords().terminate_after(2, "2s budget")
+    assert_type(run, CodeExecution)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(run)
+    result = task.result()
+    assert_type(result, CodeExecutionResult)
+    assert_type(run.started, bool)
+    return result.queued_ms + (await asyncio.wait_for(with_keywords(), 5)).duration_ms
+
+
+async def kept_open(rows: Sequence[Mapping[str, float]]) -> list[Any]:
+    opened = open_code(SOURCE, imports={"shop": {"price": price}}, report=print)
+    assert_type(opened, OpenCode)
+    async with opened.terminate_after(60) as module:
+        answers = [await module.total(row) for row in rows]
+    return answers if not opened.running else list(opened.reports)
+
+
+def all_of_them(engine: Engine) -> list[str]:
+    names = [run.filename for run in engine.runs() if not run.started]
+    engine.terminate_all("closing time")
+    return names
 
 
 def waited() -> float:

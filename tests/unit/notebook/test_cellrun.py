@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_kernel import Engine, run_code
 from sandbox_kernel.clock import clock
 from sandbox_kernel.contract import CodeExecutionLog
 from sandbox_kernel.errors import SandboxError
@@ -132,6 +133,22 @@ async def test_a_deadline_holds_even_if_a_bridge_blocks_the_loop() -> None:
     assert traceback is not None
     assert (traceback.name, traceback.message) == ("terminated", "50ms budget")
     assert output.cuts == 1
+
+
+async def test_a_deadline_does_not_count_the_wait_in_the_queue() -> None:
+    engine = Engine.instance()
+    before, engine.concurrency = engine.concurrency, 1
+    try:
+        first = run_code("for (;;);")
+        run = cell("await 0; 7", "--deadline 300ms")
+        waiting = asyncio.create_task(run.run())
+        await asyncio.sleep(0.4)  # longer than the deadline
+        first.terminate()
+        result = await waiting
+    finally:
+        engine.concurrency = before
+    assert run.finish(result) is None
+    assert (result.result, result.queued_ms > 300) == (7, True)
 
 
 async def test_a_run_that_ended_in_time_is_not_stopped_by_its_deadline() -> None:
