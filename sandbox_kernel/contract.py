@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 from .brief import brief
 from .errors import OptionError, SandboxError
-from .explain.hints import hint_for
-from .explain.render import render
 from .explain.scene import Scene
 from .jsonable import JSONSpeller, to_jsonable
 from .specifiers import CONTROL, MOST_BYTES, is_bare, shortened, size_of
@@ -48,10 +46,14 @@ class CodeExecutionError:
     @property
     def hint(self) -> str | None:
         """What to write instead, if that is known."""
+        from .explain.hints import hint_for  # only for errors, and then only if asked
+
         return hint_for(self, self.scene or Scene())
 
     def render(self) -> str:
         """The error for people and models: its place in the source with a caret, and the hint."""
+        from .explain.render import render  # only for errors, and then only if asked
+
         return "\n".join(render(self, self.scene or Scene()))
 
     def __repr__(self) -> str:

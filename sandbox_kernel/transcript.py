@@ -203,7 +203,7 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
         if error is None:
             return None
         facts = error.scene.facts if error.scene is not None else self.scene.facts
-        return replace(error, scene=replace(self.scene, status=outcome.status, facts=facts))
+        return replace(error, scene=self.scene._replace(status=outcome.status, facts=facts))
 
 
 def waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Waker:

@@ -15,7 +15,8 @@ from ..clean import clean
 from ..spelling import nearest
 from .languages import language_hint
 from .platform import ABSENT, PRESENT
-from .scene import Problem, Scene
+from .problem import Problem
+from .scene import Scene
 from .texts import say
 
 # They read a message of the guest's: cut, and in linear time, because no name starts inside another.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import sys
 
-from .scene import Problem, Scene
+from .problem import Problem
+from .scene import Scene
 
 _LOOKED_AT = 20_000  # characters of a source that are searched for a fence
 _FENCE = r"^[ \t]{0,3}(?:`{3}|~{3})"

@@ -8,7 +8,8 @@ from ..budget import clipped
 from ..clean import clean, clean_line
 from ..width import display_width
 from .hints import hint_for
-from .scene import Problem, Scene
+from .problem import Problem
+from .scene import Scene
 
 _MAX_FRAMES = 12
 _MAX_MESSAGE = 4000

@@ -1,38 +1,24 @@
-"""The scene of a failure: what the run was given, and what its worker found out about the error."""
+"""The scene of a failure: what the run was given, and what its worker found out about the error.
+
+Every run makes one, so this loads and costs little; what explains errors is loaded for the first error.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 Face = Literal["api", "kernel", "magic", "cli"]  # in whose words a hint is given
 
+_EMPTY: Mapping[str, Any] = {}
 _MAX_LINE = 500  # characters of a source line that rules look at
 _MAX_SOURCE = 100_000  # characters of a source that are searched for a line
 
 
-class Problem(Protocol):
-    """What is read of a `CodeExecutionError`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def stack(self) -> str | None: ...
-    @property
-    def specifier(self) -> str | None: ...
-    @property
-    def filename(self) -> str | None: ...
-    @property
-    def line(self) -> int | None: ...
-    @property
-    def column(self) -> int | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What only the worker can find out, because it may parse the source. As hostile as the rest."""
 
     promise: str | None = None  # the call whose promise was used like a value
@@ -43,19 +29,18 @@ def _in_no_other_cell(name: str) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(NamedTuple):
     """Plain data for a run of the API; a notebook adds what it knows of its other cells."""
 
     filename: str = ""
     source: str = ""
-    modules: Mapping[str, str] = field(default_factory=dict)
-    imports: Mapping[str, Collection[str]] = field(default_factory=dict)  # specifier to exports
+    modules: Mapping[str, str] = _EMPTY
+    imports: Mapping[str, Collection[str]] = _EMPTY  # specifier to exports
     globals: Collection[str] = ()
     status: str = "error"
-    facts: Facts = field(default_factory=Facts)
+    facts: Facts = Facts()
     face: Face = "api"
-    classes: Mapping[str, Collection[str]] = field(default_factory=dict)  # of a lent module
+    classes: Mapping[str, Collection[str]] = _EMPTY  # of a lent module
     cell_of: Callable[[str], int | None] = _in_no_other_cell  # that declared a name
 
     def source_of(self, filename: str | None) -> str | None:

@@ -101,7 +101,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "api": "modules={{'{path}': SOURCE}} gives the run such a module",
         "kernel": "a cell that begins with %%module {path} makes such a module",
         "magic": "a cell that begins with %%runmodule {path} makes such a module",
-        "cli": "--module ./lib.ts=@FILE gives a run a relative module",
+        "cli": "--module {path}=@FILE gives the run such a module",
     },
     "namespace": "'{specifier}' has no default export; write import * as {name} from '{specifier}'",
     "module_exports": "{close}'{specifier}' exports {names}",

@@ -108,7 +108,7 @@ def test_an_error_in_a_bridge_function_is_an_error_in_the_cell(kernel: Client) -
     done = kernel.run("import { bad } from 'b'\n\nbad()")
     assert done.content["ename"] == "KeyError"
     assert ":3:" in done.traceback
-    assert "Traceback" not in done.traceback
+    assert "in the bridge:" in done.traceback
     caught = "import { bad } from 'b'; try { bad() } catch (e) { e.name }"
     assert kernel.run(caught).status == "ok"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...clean import clean
 from ...contract import CodeExecutionError, CodeExecutionResult
@@ -24,9 +24,8 @@ class Traceback:
 def traceback_of(result: CodeExecutionResult, scene: Scene) -> Traceback:
     """The traceback for a run that did not succeed. Never fails."""
     error = result.error or CodeExecutionError(result.status, "")
-    scene = replace(
-        scene, status=result.status, facts=error.scene.facts if error.scene is not None else Facts()
-    )
+    facts = error.scene.facts if error.scene is not None else Facts()
+    scene = scene._replace(status=result.status, facts=facts)
     lines = [*render(error, scene), *bridge_traceback(result)]
     return Traceback(*title_of(error, scene), lines)
 
