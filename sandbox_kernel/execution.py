@@ -98,6 +98,8 @@ class Execution(Coroutine[Any, Any, Result], Generic[Result]):
 
     def wait(self, timeout: float | None = None) -> Result:
         """The result, for code without an event loop. After a TimeoutError the run continues."""
+        if timeout is not None:
+            _check_number("timeout", timeout)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -277,9 +279,13 @@ def _check_reason(reason: object) -> None:
         raise TypeError(f"reason must be a string, not {type(reason).__name__}")
 
 
-def _check_seconds(seconds: object) -> None:
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
-        raise TypeError(f"seconds must be a number, not {type(seconds).__name__}")
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number of seconds, not {type(value).__name__}")
+
+
+def _check_seconds(seconds: float) -> None:
+    _check_number("seconds", seconds)
     if isnan(seconds) or seconds < 0:
         raise ValueError(f"seconds must not be negative, but is {seconds}")
 

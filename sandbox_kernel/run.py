@@ -189,7 +189,7 @@ def _start(
     on_log: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
     if engine is not None:
-        _check_engine(engine)
+        _check_engine(engine, "run_code", "Engine")
     parts = _parts(starts_zygote=engine is None)
     backend = engine or parts.pool_for_a_run()
     checked = parts.options_of(options, **named)
@@ -268,6 +268,8 @@ def run_program(
         "session": session,
         "workspaces": workspaces,
     }
+    if engine is not None:
+        _check_engine(engine, "run_program", "Programs")
     parts = _program_parts()
     options = parts.options_of(code, language, given, unknown)
     return parts.start_program(engine or parts.default_pool(), options)
@@ -322,15 +324,16 @@ def _spawned() -> Spawned | None:
         return None  # the pool tries again, and reports the reason if that fails too
 
 
-def _check_engine(engine: Backend) -> None:
+def _check_engine(engine: object, caller: str, kind: str) -> None:
     if isinstance(engine, type):
-        name = engine.__name__
-        raise OptionError(
-            f"engine must be an engine, not the class {name}; write {name}()", "engine"
-        )
-    if not callable(getattr(engine, "start", None)):
-        kind = type(engine).__name__
-        raise OptionError(f"engine must be an engine, such as Engine(), not {kind}", "engine")
+        given, instead = f"the class {engine.__name__}", f"{engine.__name__}()"
+    elif not callable(getattr(engine, "start", None)):
+        given, instead = type(engine).__name__, f"{kind}()"
+    elif getattr(engine, "serves", caller) != caller:
+        given, instead = f"{type(engine).__name__}, which is for {engine.serves}", f"{kind}()"  # type: ignore[attr-defined]  # it has it
+    else:
+        return
+    raise OptionError(f"engine of {caller} cannot be {given}; write {instead}", "engine")
 
 
 def _checked_source(source: object) -> str:

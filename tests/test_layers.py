@@ -43,6 +43,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "sizes": set(),
     "folders": {"isolation", "spelling"},
     "npm": {"errors", "folders"},
+    "configured": {"errors", "spelling"},
     "spelling": set(),
     "replies": set(),
     "jsonable": {"budget", "values"},
@@ -61,12 +62,13 @@ MAY_KNOW: dict[str, set[str]] = {
     "opened": SEAM | {"transcript", "execution"},
     "isolation": {"errors"},
     "worker": {"wire", "errors", "specifiers", "isolation"},
-    "engine": SEAM | {"isolation", "execution"},  # whose handles it lists
+    "engine": SEAM | {"isolation", "execution", "configured"},  # whose handles it lists
     "permissions": SEAM,
     "capabilities": SEAM | {"isolation", "permissions"},
     "sessions": DATA | {"isolation"},
     "programs": SEAM
-    | {"transcript", "execution", "isolation", "permissions", "capabilities", "sessions"},
+    | {"transcript", "execution", "isolation", "permissions", "capabilities", "sessions"}
+    | {"configured"},
     "run": (RUNS - {"run"}) | LENT,
     "selftest": RUNS | {"worker", "isolation"},
     "tools": RUNS | LENT,

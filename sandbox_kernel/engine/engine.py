@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from traitlets import Bool, Float, Int
-from traitlets.config import SingletonConfigurable
 
 from ..backend import ActiveCode, Lent, Listener
-from ..errors import OptionError
-from ..spelling import suggestion
+from ..configured import Configured
 from ..wire.order import Order
 from .default import default_pool
 from .doctor import examine
@@ -24,8 +21,10 @@ if TYPE_CHECKING:
 _DEFAULTS = Settings()
 
 
-class Engine(SingletonConfigurable):
+class Engine(Configured):
     """Runs code in locked-down worker processes here; `Engine.instance()` is the default."""
+
+    serves = "run_code"
 
     spares = Int(
         _DEFAULTS.spares,
@@ -79,25 +78,10 @@ class Engine(SingletonConfigurable):
     ).tag(config=True)
 
     def __init__(self, *, pool: WorkerPool | None = None, **traits: Any) -> None:
-        self.check_names(traits)
         super().__init__(**traits)
-        self.check_names(self.config.get("Engine", ()))
         self._pool = pool or WorkerPool(self.settings)
         self._pool.configure(self.settings)
         self.observe(self._configure_pool, list(Settings._fields))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if type(self) is Engine and not name.startswith("_") and not hasattr(Engine, name):
-            self.check_names([name])
-        super().__setattr__(name, value)
-
-    @classmethod
-    def check_names(cls, names: Iterable[str]) -> None:
-        """Refuses a setting that does not exist, which would otherwise be kept and do nothing."""
-        for name in names:
-            if name not in cls.class_traits():
-                known = suggestion(name, Settings._fields)
-                raise OptionError(f"an engine has no setting {name!r}; {known}", name)
 
     @classmethod
     def instance(cls, *args: Any, **traits: Any) -> Self:

@@ -12,7 +12,7 @@ from ..errors import OptionError
 from ..jsonable import to_jsonable
 from ..sessions import Workspaces
 from ..sessions.workspaces import checked_id
-from ..spelling import suggestion
+from ..spelling import suggestion, synonyms
 from ..values import undefined
 from .outputs import OutputFile
 from .runtimes import Runtime, runtime_of
@@ -23,6 +23,15 @@ DEFAULT_OUTPUT_BYTES = 512 * 2**10
 DEFAULT_FILE_BYTES = 10 * 2**20
 _LEAST_MEMORY, _MOST_BYTES = 2**20, 2**40
 _MOST_MILLISECONDS = 2**53
+_SYNONYMS = synonyms(
+    timeout_ms="timeout deadline time_limit seconds max_time",
+    memory_limit_bytes="memory mem memory_limit max_memory ram",
+    stdin="input",
+    args="argv arguments params",
+    env="environ environment variables",
+    files="inputs",
+    language="lang runtime",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,8 @@ class ProgramOptions:
         """Checks everything; an option that is None has its default."""
         for name in unknown:
             known = ["language", *_CHECKS, *_NOT_YET, "engine"]
-            raise OptionError(f"unknown option {name!r}; {suggestion(name, known)}", name)
+            hint = suggestion(name, known, others=_SYNONYMS)
+            raise OptionError(f"unknown option {name!r}; {hint}", name)
         source = _text("code", code)
         runtime = runtime_of(language)
         given = {name: value for name, value in options.items() if value is not None}

@@ -6,8 +6,8 @@ import asyncio
 from typing import Any, Self
 
 from traitlets import Bool, Enum, Int, Unicode
-from traitlets.config import SingletonConfigurable
 
+from ..configured import Configured
 from ..sessions import Workspaces
 from .active import ActiveProgram, Listener
 from .contract import ProgramOptions
@@ -19,8 +19,10 @@ from .settings import STRONGEST, Settings
 _DEFAULTS = Settings()
 
 
-class Programs(SingletonConfigurable):
+class Programs(Configured):
     """Runs programs in isolated processes here; `Programs.instance()` is the default."""
+
+    serves = "run_program"
 
     spares = Int(
         _DEFAULTS.spares,

@@ -16,7 +16,16 @@ import pytest
 from traitlets import TraitError
 from traitlets.config import Config
 
-from sandbox_kernel import CodeExecutionOptions, Engine, OptionError, evaluate, run_code
+from sandbox_kernel import (
+    CodeExecutionOptions,
+    Engine,
+    OptionError,
+    Programs,
+    evaluate,
+    open_code,
+    run_code,
+    run_program,
+)
 
 
 @pytest.fixture
@@ -77,20 +86,54 @@ def test_a_source_that_is_not_text_is_refused(source: Any, says: str, engine: En
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ("local", "engine must be an engine, such as Engine(), not str"),
-        (Engine, "engine must be an engine, not the class Engine; write Engine()"),
-        (0, "engine must be an engine, such as Engine(), not int"),
+        ("local", "engine of run_code cannot be str; write Engine()"),
+        (Engine, "engine of run_code cannot be the class Engine; write Engine()"),
+        (0, "engine of run_code cannot be int; write Engine()"),
+        (Programs(), "cannot be Programs, which is for run_program; write Engine()"),
     ],
+    ids=["text", "class", "number", "other"],
 )
 def test_an_engine_that_is_none_is_refused(given: Any, says: str) -> None:
+    for start in (run_code, evaluate, open_code):
+        with pytest.raises(OptionError) as refused:
+            start(SOURCE, engine=given)
+        assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"engine": "local"}, "engine of run_program cannot be str; write Programs()"),
+        ({"engine": Engine()}, "cannot be Engine, which is for run_code; write Programs()"),
+        ({"deadline": 2}, "unknown option 'deadline'; did you mean timeout_ms?"),
+        ({"memory": 2**26}, "unknown option 'memory'; did you mean memory_limit_bytes?"),
+        ({"language": "pyton"}, "unknown language 'pyton'; did you mean 'python'?"),
+        ({"timeout_ms": "2s"}, "timeout_ms must be a number of milliseconds, not '2s'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_option_of_a_program_that_cannot_be_used_is_refused(
+    options: dict[str, Any], says: str
+) -> None:
     with pytest.raises(OptionError) as refused:
-        run_code(SOURCE, engine=given)
+        run_program("print('RAN')", **options)
     assert says in str(refused.value)
+
+
+def test_a_time_that_is_not_a_number_is_refused_and_ends_nothing() -> None:
+    run = run_code("for (;;);")
+    for call in (run.wait, run.terminate_after):
+        with pytest.raises(TypeError, match="must be a number of seconds, not str"):
+            call("2s")  # type: ignore[arg-type]  # which is what must fail
+    run.terminate("still there")
+    error = run.wait(60).error
+    assert error is not None
+    assert error.message == "still there"
 
 
 # ---------------------------------------------------------------------------- settings of an engine
 
-MISSPELT = "an engine has no setting 'concurency'; did you mean concurrency?"
+MISSPELT = "Engine has no setting 'concurency'; did you mean concurrency?"
 
 
 @pytest.mark.parametrize(
@@ -99,13 +142,15 @@ MISSPELT = "an engine has no setting 'concurency'; did you mean concurrency?"
         lambda: Engine(concurency=2),
         lambda: Engine(config=Config(Engine={"concurency": 2})),
         lambda: setattr(Engine(), "concurency", 2),
+        lambda: Programs(concurency=2),
+        lambda: setattr(Programs(), "concurency", 2),
     ],
-    ids=["keyword", "config", "attribute"],
+    ids=["keyword", "config", "attribute", "programs", "attribute of programs"],
 )
 def test_a_setting_that_an_engine_does_not_have_is_refused(configure: Callable[[], Any]) -> None:
     with pytest.raises(OptionError) as refused:
         configure()
-    assert str(refused.value) == MISSPELT
+    assert str(refused.value).endswith(MISSPELT.removeprefix("Engine"))
 
 
 @pytest.mark.parametrize(
