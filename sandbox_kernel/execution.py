@@ -281,7 +281,7 @@ def _check_reason(reason: object) -> None:
 
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{name} must be a number of seconds, not {type(value).__name__}")
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
 
 
 def _check_seconds(seconds: float) -> None:
