@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .engine import Engine
+    from .programs import Programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,44 @@ def run_selftest(engine: Engine | None = None) -> list[Check]:
     checks = [_guest(name, engine) for name in _ATTEMPTS]
     checks += [_endless(engine), _memory(engine)]
     return checks + _from_inside()
+
+
+# What a program tries; it prints what it got hold of, and must get hold of nothing.
+_ATTEMPTS_OF_PROGRAMS = {
+    "a program reads no file of the host": "print(open('/etc/hostname').read())",
+    "a program lists no folder of the host": "import os; print(os.listdir('/home'))",
+    "a program writes nothing outside its directory": "open('/var/tmp/selftest', 'w'); print('written')",
+    "a program reaches no network": (
+        "import socket; socket.create_connection(('127.0.0.1', 1), 5); print('connected')"
+    ),
+    "a program starts no other": "import subprocess; print(subprocess.run(['/bin/true']))",
+    "a program signals nobody": "import os; os.kill({host}, 0); print('signalled')",
+    "a program sees no variable of the host": (
+        "import os; print(*(set(os.environ) - {'HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'}))"
+    ),
+}
+
+
+def run_selftest_of_programs(programs: Programs) -> list[Check]:
+    """The same for `run_program`, where programs can be isolated."""
+    checks = [_program(name, programs) for name in _ATTEMPTS_OF_PROGRAMS]
+    return [*checks, _endless_program(programs)]
+
+
+def _program(name: str, programs: Programs) -> Check:
+    from .run import run_program
+
+    code = _ATTEMPTS_OF_PROGRAMS[name].replace("{host}", str(os.getpid()))
+    result = run_program(code, engine=programs).wait(60)
+    last = result.stderr.strip().rpartition("\n")[2]
+    return Check(name, not result.stdout.strip(), result.stdout.strip() or last or "nothing")
+
+
+def _endless_program(programs: Programs) -> Check:
+    from .run import run_program
+
+    result = run_program("while True: pass", engine=programs, timeout_ms=300).wait(60)
+    return Check("a program ends with its time", result.killed, str(result.reason))
 
 
 def _guest(name: str, engine: Engine | None) -> Check:

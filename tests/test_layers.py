@@ -70,7 +70,7 @@ MAY_KNOW: dict[str, set[str]] = {
     | {"transcript", "execution", "isolation", "permissions", "capabilities", "sessions"}
     | {"configured"},
     "run": (RUNS - {"run"}) | LENT,
-    "selftest": RUNS | {"worker", "isolation"},
+    "selftest": RUNS | {"worker", "isolation", "programs"},
     "tools": RUNS | LENT,
     "agents": RUNS | LENT | {"tools"},
     "cluster": RUNS | LENT,

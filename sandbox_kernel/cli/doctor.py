@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from ..engine import Engine
-from ..errors import OptionError
-from ..selftest import report_lines, run_selftest
+from ..errors import EngineError, OptionError
+from ..programs import Programs
+from ..selftest import report_lines, run_selftest, run_selftest_of_programs
 from . import exits, terminal
 
 
@@ -18,6 +19,13 @@ def doctor(words: list[str]) -> int:
         raise OptionError(f"doctor does not take {given}; write: sandbox-kernel doctor [--json]")
     with Engine() as engine:
         facts, checks = engine.doctor(), run_selftest(engine)
+    with Programs(spares=0) as programs:
+        try:
+            facts["programs"] = programs.doctor()
+        except EngineError as error:
+            facts["programs"] = {"isolation": f"none, so that they are refused: {error}"}
+        else:
+            checks += run_selftest_of_programs(programs)
     if words:
         terminal.say(json.dumps({**facts, "checks": [asdict(check) for check in checks]}))
     else:

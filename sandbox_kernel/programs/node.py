@@ -79,4 +79,5 @@ def _examined(path: str, _changed: int) -> NodeBinary:
         raise EngineError(
             f"{path} is Node.js {answer['version']}; programs need {_OLDEST} or later"
         )
-    return NodeBinary(path, tuple(answer["files"]), answer["data"], answer["resident"])
+    files = tuple(answer["files"])
+    return NodeBinary(path, files, answer["data"], answer["resident"], answer["version"])

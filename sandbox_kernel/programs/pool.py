@@ -21,6 +21,7 @@ from ..errors import EngineBusyError, EngineClosedError, EngineError
 from ..isolation.beneath import Quota
 from ..sessions import Workspaces
 from .active import ActiveProgram, Listener
+from .checkup import advice, runtimes
 from .contract import DEFAULT_MEMORY_BYTES, ProgramOptions
 from .families import Families, Key
 from .inputs import checked_inputs
@@ -120,7 +121,12 @@ class ProgramPool:
                 self._changed.wait_for(lambda: not self._asks or self._closed)
                 if self._problem is not None:
                     raise self._problem
-        return {"isolation": self._zygotes.level, "refused": self.refused}
+        return {
+            "isolation": self._zygotes.level,
+            "refused": self.refused,
+            "advice": advice(self.refused),
+            "runtimes": runtimes(self._settings),
+        }
 
     # -- programs come
 

@@ -139,5 +139,8 @@ class Programs(Configured):
         return self._pool.processes()
 
     def doctor(self) -> dict[str, Any]:
-        """The level of isolation, and why a better one is not there; starts what is needed to know."""
+        """The level of isolation, why a better one is not there and how to get it, and the runtimes.
+
+        Starts what is needed to know it; IsolationError if programs cannot be isolated at all.
+        """
         return self._pool.examine()

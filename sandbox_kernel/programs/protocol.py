@@ -65,6 +65,7 @@ class NodeBinary(NamedTuple):
     files: tuple[str, ...]
     data_bytes: int
     resident_bytes: int
+    version: str
 
     @property
     def loader(self) -> str | None:
