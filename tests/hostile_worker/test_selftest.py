@@ -41,7 +41,7 @@ def test_an_unknown_command_is_told_how_it_is_used() -> None:
     command = [sys.executable, "-m", "sandbox_kernel", "docter"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "usage: python -m sandbox_kernel doctor [--json]\n"
+    assert done.stderr == "sandbox-kernel: unknown command docter; did you mean doctor?\n"
 
 
 def test_an_attempt_that_is_not_stopped_is_noticed() -> None:
