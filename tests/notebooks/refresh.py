@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from .execution import NOTEBOOKS, WIDGET, code_cells, execute, is_view, joined_s
 
 # Lines kept of the text that stands for a live view.
 _HEAD, _TAIL = 1, 6
+_ID = re.compile(" sandbox-run-still-[0-9a-f]+")
 
 
 def refresh(path: Path) -> None:
@@ -36,6 +38,8 @@ def _kept(output: NotebookNode) -> bool:
 
 def _still(output: NotebookNode) -> NotebookNode:
     if is_view(output):
+        page = output.data.get("text/html", "")
+        output.data["text/html"] = _ID.sub("", page)  # of a live view that is not kept
         lines = output.data["text/plain"].split("\n")
         if len(lines) > _HEAD + _TAIL + 1:
             lines[_HEAD:-_TAIL] = ["…"]

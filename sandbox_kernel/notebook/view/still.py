@@ -35,7 +35,7 @@ _WORDS = {
 _FAINT = "opacity:.7"
 _CODE = "font:12px/1.5 var(--jp-code-font-family,monospace);white-space:pre-wrap"
 _TRACK = "display:inline-block;width:160px;height:8px;border-radius:4px;background:#cfd8dc"
-_BAR = "height:8px;border-radius:4px;background:#1976d2"
+_BAR = "display:block;height:8px;border-radius:4px;background:#1976d2"
 
 
 def still_bundle(key: str, result: CodeExecutionResult, tally: Tally) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _facts(result: CodeExecutionResult, tally: Tally) -> str:
 
 
 def _bar(label: str, share: float | None, amount: str) -> Markup:
-    filled = element("div", style=f"{_BAR};width:{round((share or 0) * 100)}%")
+    filled = element("span", style=f"{_BAR};width:{round((share or 0) * 100)}%")
     track = [element("span", filled, style=_TRACK)] if share is not None else []
     return element("div", text(f"{label or 'Progress'} "), *track, text(f" {amount}"))
 
