@@ -11,6 +11,23 @@ from .bounded import items_within
 from .frames import frame_contents, is_frame, is_series, series_contents
 from .loaded import library_of
 
+
+def contents_of(value: Any) -> Any:
+    """A dict, a list, a form or a buffer of what it holds; None if it is not one of these kinds."""
+    for ask in (record_fields, library_contents, _view, sized_contents):
+        contents = ask(value)
+        if contents is not None:
+            return contents
+    return None
+
+
+def _view(value: Any) -> memoryview | None:
+    try:
+        return memoryview(value)
+    except TypeError:
+        return None
+
+
 _LIBRARIES = frozenset(("numpy", "pandas", "pyarrow"))
 
 

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..values import MAX_SAFE_INTEGER
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Records:
     """Rows, given as columns of `count` cells each; the guest gets an array of objects."""
 
-    count: int
-    columns: Mapping[str, Any]
+    __slots__ = ("columns", "count")
+
+    def __init__(self, count: int, columns: Mapping[str, Any]) -> None:
+        self.count = count
+        self.columns = columns
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
     """A buffer of numbers; the guest gets a plain array of them, null where there is NaN."""
 
-    buffer: Any
+    __slots__ = ("buffer",)
+
+    def __init__(self, buffer: Any) -> None:
+        self.buffer = buffer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments:
+class Moments(Numbers):
     """A buffer of milliseconds since the epoch; the guest gets an array of Dates, null for NaN."""
 
-    buffer: Any
+    __slots__ = ()
 
 
 def are_safe(lowest: int, highest: int) -> bool:

@@ -7,16 +7,14 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, Protocol
 
 from ..errors import SerializationError
-from ..plain.advice import refusal, unreadable
 from ..plain.bounded import DEEPEST, MOST_VALUES, items_within, too_deep, too_many
-from ..plain.containers import library_contents, record_fields, sized_contents
 from ..plain.forms import Moments, Numbers, Records
 from ..plain.keywords import check_callable
-from ..plain.scalars import Simplify, scalar_rule
 from ..values import (
     MAX_SAFE_INTEGER,
     TYPED_ARRAYS,
@@ -40,9 +38,33 @@ _FUNCTIONS = frozenset((FunctionType, MethodType, BuiltinFunctionType))
 _NEVER_SCALARS = frozenset((dict, list, tuple, set, frozenset, datetime)) | _BUFFERS | _FUNCTIONS
 _STR = frozenset((str,))
 _MANY = 100  # texts in a list that are worth a way of their own
-_FORMS = (Records, Moments, Numbers)
+_FORMS = (Records, Numbers)
 _MILLISECOND = timedelta(milliseconds=1)
 _EMBEDS_AT = 2  # depth down to which a whole part may be embedded; each level costs another walk
+
+
+Simplify = Callable[[Any], Any]
+
+
+class _Kinds:
+    """What knows the kinds of values that are uncommon. Most runs are lent plain data and functions."""
+
+    def __init__(self) -> None:
+        from ..plain.advice import refusal, unreadable
+        from ..plain.containers import contents_of, record_fields
+        from ..plain.scalars import scalar_rule
+
+        self.scalar_rule = scalar_rule
+        self.contents_of = contents_of
+        self.record_fields = record_fields
+        self.refusal = refusal
+        self.unreadable = unreadable
+
+
+@cache
+def _kinds() -> _Kinds:
+    """Loaded with the first value that needs it."""
+    return _Kinds()
 
 
 class Lender(Protocol):
@@ -98,7 +120,9 @@ class Tabulator:
                 raise
             raise SerializationError(error.reason, self._trail.path(me)) from error.__cause__
         except Exception as error:  # it ran methods of the value
-            raise SerializationError(unreadable(value, error), self._trail.path(me)) from error
+            raise SerializationError(
+                _kinds().unreadable(value, error), self._trail.path(me)
+            ) from error
 
     # -- items
 
@@ -126,12 +150,12 @@ class Tabulator:
     def _simpler(self, value: Any, kind: type, parent: int, step: Step) -> Any:
         try:
             if kind not in self._rules:
-                self._rules[kind] = scalar_rule(kind)
+                self._rules[kind] = _kinds().scalar_rule(kind)
             rule = self._rules[kind]
             return value if rule is None else rule(value)
         except Exception as error:  # it ran methods of the value
             path = self._trail.path(parent, step)
-            raise SerializationError(unreadable(value, error), path) from error
+            raise SerializationError(_kinds().unreadable(value, error), path) from error
 
     def _number(self, value: Any, parent: int, step: Step) -> int:
         """Takes a container into the table. What was embedded elsewhere is shared, so it gets a node."""
@@ -201,26 +225,20 @@ class Tabulator:
         if isinstance(value, _FORMS):
             return self._form_node(value, me)
         if isinstance(value, Opaque):
-            raise SerializationError(refusal(value))
+            raise SerializationError(_kinds().refusal(value))
         if callable(value) and not isinstance(value, type):
             return self._function_node(value)
         if hasattr(value, "__await__"):
             if self._lender is None:
-                raise SerializationError(refusal(value))
+                raise SerializationError(_kinds().refusal(value))
             return ["p", self._lender.lend_awaitable(value)]
         return self._contents_node(value, me)
 
     def _contents_node(self, value: Any, me: int) -> list[Any]:
         """Of what has to be asked for its contents."""
-        contents: Any = record_fields(value)
+        contents = _kinds().contents_of(value)
         if contents is None:
-            contents = library_contents(value)
-        if contents is None:
-            contents = _view(value)
-        if contents is None:
-            contents = sized_contents(value)
-        if contents is None:
-            raise SerializationError(refusal(value))
+            raise SerializationError(_kinds().refusal(value))
         if isinstance(contents, memoryview):
             return self._binary_node(value, contents)
         return self._node(contents, me)
@@ -230,7 +248,7 @@ class Tabulator:
 
     def _list_node(self, value: Any, me: int) -> list[Any]:
         """Of a class that is derived: a NamedTuple is an object."""
-        fields = record_fields(value)
+        fields = _kinds().record_fields(value)
         return self._spelled(items_within(value, value) if fields is None else fields, me)
 
     def _mapping_node(self, value: Mapping[Any, Any], me: int) -> list[Any]:
@@ -256,7 +274,7 @@ class Tabulator:
         milliseconds = (value - EPOCH) / _MILLISECOND
         return ["d", milliseconds if math.isfinite(milliseconds) else None]
 
-    def _form_node(self, value: Records | Moments | Numbers, me: int) -> list[Any]:
+    def _form_node(self, value: Records | Numbers, me: int) -> list[Any]:
         if not isinstance(value, Records):
             tag = "D" if isinstance(value, Moments) else "N"
             return [tag, *self._attach(memoryview(value.buffer))]
@@ -267,7 +285,7 @@ class Tabulator:
 
     def _function_node(self, value: Callable[..., Any]) -> list[Any]:
         if self._lender is None:
-            raise SerializationError(refusal(value))
+            raise SerializationError(_kinds().refusal(value))
         check_callable(value)
         return ["f", *self._lender.lend_function(value)]
 
@@ -323,10 +341,3 @@ def _number_item(value: float) -> Any:
     if math.isfinite(value):
         return value if value or math.copysign(1.0, value) > 0 else ["n", "-0"]
     return ["n", "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"]
-
-
-def _view(value: Any) -> memoryview | None:
-    try:
-        return memoryview(value)
-    except TypeError:
-        return None
