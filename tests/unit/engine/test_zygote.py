@@ -86,7 +86,7 @@ os.kill(zygote, signal.SIGKILL)
 assert until(lambda: engine.processes().zygote != zygote)
 engine.close()
 engine.close()
-assert zygote in reaped, reaped
+assert until(lambda: zygote in reaped), reaped
 """,
     "closed_after_the_zygote_was_replaced": """
 engine = Engine(spares=1)
