@@ -112,3 +112,9 @@ def test_ctrl_c_ends_a_program_and_leaves_no_process(tmp_path: Path) -> None:
         assert process.wait(30) == 130
         assert others
         assert until(lambda: all(gone(pid) for pid in others))
+
+
+def test_doctor_says_how_far_programs_are_isolated() -> None:
+    facts = json.loads(command("doctor", "--json").stdout)
+    assert facts["programs"]["isolation"] in ("namespaces", "landlock")
+    assert all(check["holds"] for check in facts["checks"])
