@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from .engine.settings import Settings
@@ -245,6 +246,7 @@ def run_program(
         memory_limit_bytes: 256 MiB if not given.
         output_bytes: How much of stdout, and of stderr, is kept; 512 KiB if not given.
         max_file_bytes: The largest file that comes back with its data; 10 MiB if not given.
+        tools: A `Toolbox`, or functions that make one, for `call_tool` in the program.
         packages: Still to come, like the other options that are not described here.
         env: Names and values that its environment has beside `HOME`, `PATH` and the like.
         session: The id of a workspace to run in, whose files stay; the next program there waits.
@@ -261,7 +263,7 @@ def run_program(
         "max_file_bytes": max_file_bytes,
         "packages": packages,
         "install": install,
-        "tools": tools,
+        "tools": _toolbox_of(tools),
         "policy": policy,
         "allow": allow,
         "env": env,
@@ -273,6 +275,13 @@ def run_program(
     parts = _program_parts()
     options = parts.options_of(code, language, given, unknown)
     return parts.start_program(engine or parts.default_pool(), options)
+
+
+def _toolbox_of(tools: Any) -> Any:
+    """Functions become a Toolbox, which stands above this module: loaded like a plug-in."""
+    if not isinstance(tools, Mapping | list | tuple):
+        return tools
+    return import_module(".tools", __package__).Toolbox(tools) if tools else None
 
 
 class _ProgramParts(NamedTuple):

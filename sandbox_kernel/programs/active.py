@@ -16,6 +16,7 @@ from ..errors import EngineError, ProtocolError
 from ..sessions import Workspaces
 from ..wire.frame import FrameReader, pack
 from . import ending, protocol
+from .calls import Calls
 from .contract import ProgramOptions, ProgramResult
 from .ending import Ending
 from .feed import Feed
@@ -24,7 +25,7 @@ from .inputs import write_inputs
 from .node import ran_out_of_memory
 from .outputs import Snapshot, snapshot
 from .place import Place
-from .protocol import JOB, OUT_OF_MEMORY, RESULT, RESULT_BYTES, End
+from .protocol import CALL, JOB, MESSAGE_BYTES, OUT_OF_MEMORY, RESULT, RESULT_BYTES, End
 from .runtimes import NODE
 from .streams import Chunk, Name, Stream, text_of, text_of_both
 from .turn import Turn
@@ -35,6 +36,7 @@ _CHUNK = 1 << 16
 _FOREVER = 2**53  # milliseconds
 _LARGE = 2**20  # bytes of inputs, which are written by another thread
 _ATTEMPTS = 3
+_MOST_UNREAD = 32 * 2**20  # bytes of answers that a program has not read
 
 
 class Listener(Protocol):
@@ -93,8 +95,9 @@ class ActiveProgram:
         self._names = options.runtime.names(inputs)
         self._streams: dict[int, Stream] = {}
         self._feeds: list[Feed] = []
-        self._channel = FrameReader(RESULT_BYTES + 1024)
+        self._channel = FrameReader(MESSAGE_BYTES)
         self._said: bytes | None = None
+        self._calls = None if options.tools is None else Calls(options.tools, loop, self._answer)
         self._out_of_memory = False
         self._stop: tuple[str | None] | None = None  # the reason, once it is to end
         self._timers: list[asyncio.TimerHandle] = []
@@ -225,7 +228,8 @@ class ActiveProgram:
             self._later(limit / 1000 + _GRACE, self._overdue)
 
     def _job(self, place: Place) -> bytes:
-        job = {"args": self.options.args, "env": dict(self.options.env)}
+        options = self.options
+        job = {"args": options.args, "env": dict(options.env), "tools": options.tools is not None}
         return json.dumps(job | self._names).encode()
 
     def _listen(self, descriptor: int, name: Name) -> None:
@@ -260,13 +264,23 @@ class ActiveProgram:
             return
         try:
             for frame in self._channel.feed(count):
-                self._heard(frame.kind, bytes(frame.text))
+                self._heard(frame.kind, frame.a, bytes(frame.text))
         except ProtocolError:
             self.loop.remove_reader(place.channel.fileno())
             self._terminate("it sent an invalid message")
 
-    def _heard(self, kind: int, text: bytes) -> None:
-        if kind == RESULT:
+    def _answer(self, frame: bytes) -> None:
+        """To a call; there is nobody any more if the program has ended."""
+        if self._ended or not self._feeds:
+            return
+        self._feeds[0].add(frame)
+        if self._feeds[0].waiting > _MOST_UNREAD:
+            self._terminate("it does not read the answers to its calls")
+
+    def _heard(self, kind: int, number: int, text: bytes) -> None:
+        if kind == CALL and self._calls is not None:
+            self._calls.heard(number, text)
+        elif kind == RESULT and len(text) <= RESULT_BYTES:
             self._said = text
         elif kind == OUT_OF_MEMORY:
             self._out_of_memory = True
@@ -321,6 +335,8 @@ class ActiveProgram:
 
     def _finish(self, place: Place, end: End | None) -> None:
         self._cancel_timers()
+        if self._calls is not None:
+            self._calls.close()
         self._drain(place)
         how = self._ending(place, end)
         directory = place.directory
@@ -370,6 +386,8 @@ class ActiveProgram:
         """Before its descriptors are closed, whose numbers may be others' then."""
         for feed in self._feeds:
             feed.cancel()
+        if self._calls is not None:
+            self._calls.close()
         for number in (*self._streams, place.control.fileno(), place.channel.fileno()):
             self.loop.remove_reader(number)
         for process in (place.guest, place.supervisor):
@@ -387,7 +405,7 @@ class ActiveProgram:
             with suppress(OSError, ProtocolError):
                 while count := place.channel.recv_into(self._channel.room()):
                     for frame in self._channel.feed(count):
-                        self._heard(frame.kind, bytes(frame.text))
+                        self._heard(frame.kind, frame.a, bytes(frame.text))
 
     def _result(self, how: Ending, left: Left) -> ProgramResult:
         now, chunks = perf_counter(), self._listener.items
@@ -402,6 +420,7 @@ class ActiveProgram:
             output_files=left.output_files,
             result=left.result,
             files=left.files,
+            calls=[] if self._calls is None else list(self._calls.records),
             **how._asdict(),
         )
 

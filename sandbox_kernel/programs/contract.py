@@ -48,6 +48,7 @@ class ProgramOptions:
     output_bytes: int = DEFAULT_OUTPUT_BYTES
     max_file_bytes: int = DEFAULT_FILE_BYTES
     env: Mapping[str, str] = field(default_factory=dict)
+    tools: Any = None  # a Toolbox
     session: str | None = None
     workspaces: Workspaces | None = None
 
@@ -71,6 +72,8 @@ class ProgramOptions:
             if given.pop(name, None):
                 raise OptionError(f"{name} is not supported yet", name)
         checked = {name: _CHECKS[name](name, value) for name, value in given.items()}
+        if "tools" in checked and runtime.name not in _CALLS_TOOLS:
+            raise OptionError(f"programs in {runtime.title} cannot call tools yet", "tools")
         return cls(source, runtime, **checked)
 
 
@@ -178,6 +181,14 @@ def _bytes(least: int) -> Callable[[str, object], int]:
     return check
 
 
+def _check_tools(name: str, value: object) -> object:
+    if not callable(getattr(value, "dispatch_from_code", None)):
+        raise OptionError(
+            f"{name} must be a Toolbox, or a list or mapping of functions, not {_kind(value)}", name
+        )
+    return value
+
+
 def _as_given(_: str, value: Any) -> Any:
     return value
 
@@ -192,7 +203,8 @@ def _check_workspaces(name: str, value: object) -> Workspaces:
     return value
 
 
-_NOT_YET = ("packages", "install", "tools", "policy", "allow")
+_CALLS_TOOLS = ("python",)
+_NOT_YET = ("packages", "install", "policy", "allow")
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "stdin": _check_stdin,
     "args": _check_args,
@@ -202,6 +214,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "output_bytes": _bytes(0),
     "max_file_bytes": _bytes(0),
     "env": _check_env,
+    "tools": _check_tools,
     "session": _check_session,
     "workspaces": _check_workspaces,
 }

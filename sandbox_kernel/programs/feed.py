@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import Callable
 
 _STEP = 1 << 18
@@ -21,15 +22,31 @@ class Feed:
     ) -> None:
         self._loop = loop
         self._descriptor = descriptor
-        self._rest = memoryview(data)
+        self._rest = deque([memoryview(data)])
         self._done = done
         self._waits = False
         self._write()
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that are not written yet."""
+        return sum(map(len, self._rest))
+
+    def add(self, data: bytes) -> None:
+        """To be written after all that is waiting."""
+        self._rest.append(memoryview(data))
+        if not self._waits:
+            self._write()
+
     def _write(self) -> None:
         try:
             while self._rest:
-                self._rest = self._rest[os.write(self._descriptor, self._rest[:_STEP]) :]
+                rest = self._rest[0]
+                rest = rest[os.write(self._descriptor, rest[:_STEP]) :] if rest else rest
+                if rest:
+                    self._rest[0] = rest
+                else:
+                    self._rest.popleft()
         except BlockingIOError:
             if not self._waits:
                 self._waits = True
@@ -41,7 +58,7 @@ class Feed:
         self._done()
 
     def cancel(self) -> None:
-        self._rest = memoryview(b"")
+        self._rest.clear()
         if self._waits:
             self._waits = False
             self._loop.remove_writer(self._descriptor)

@@ -4,8 +4,8 @@
     zygote → host        ready, or why it is not
     supervisor → host    ready, with descriptors of the directory and both processes; at last the End
     host → supervisor    GO            the time limit, which counts from now; or STOP
-    host → guest         JOB           the program
-    guest → host         RESULT, OUT_OF_MEMORY: frames of `wire.frame`, hostile like all that a guest says
+    host → guest         JOB           the program; ANSWER or FAILURE to each CALL
+    guest → host         RESULT, CALL, OUT_OF_MEMORY: frames of `wire.frame`, hostile like all that a guest says
 
 The first four travel as packets of JSON, from and to processes that never see a program's text.
 """
@@ -23,7 +23,10 @@ from typing import Any, NamedTuple
 NAMESPACES, LANDLOCK, PROCESS = "namespaces", "landlock", "process"  # the levels, strongest first
 
 JOB, RESULT, OUT_OF_MEMORY = 1, 2, 3  # kinds of frames on the guest's channel
+CALL, ANSWER, FAILURE = 4, 5, 6  # of a tool
+MOST_CALLS = 1_000  # under way at once
 RESULT_BYTES = 4 * 2**20  # the largest result that crosses
+MESSAGE_BYTES = 2 * RESULT_BYTES  # the largest message
 
 _LARGEST_PACKET = 1 << 16
 _MOST_DESCRIPTORS = 8

@@ -46,7 +46,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"session": "a/b"}, "session", "is not a session id"),
     ({"session": 7}, "session", "int is not a session id"),
     ({"session": "a", "workspaces": "/tmp"}, "workspaces", "must be a Workspaces, not str"),
-    ({"tools": [print]}, "tools", "tools is not supported yet"),
+    ({"tools": 7}, "tools", "tools must be a Toolbox, or a list or mapping of functions, not int"),
     ({"timeout": 5}, "timeout", "unknown option 'timeout'; did you mean timeout_ms?"),
 ]
 

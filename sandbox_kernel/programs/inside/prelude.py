@@ -1,4 +1,4 @@
-"""What a Python program finds beside the language: `set_result`; and errors that say what is refused."""
+"""What a Python program finds beside the language, and errors that say what is refused."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import errno
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...wire.frame import pack
 from ..protocol import RESULT, RESULT_BYTES
-from .descriptors import CHANNEL
+from .sending import send
+from .tools import Tools
 
 _REFUSED = "this program runs in a sandbox, which cannot start other programs"
 _NO_FORK = "this program runs in a sandbox, which cannot fork here; threads work"
 _STARTERS = ("execv", "execve", "posix_spawn", "posix_spawnp", "system")
 _FORKS = ("fork", "forkpty")
-_lock = threading.Lock()
 
 
-def functions() -> dict[str, Callable[..., Any]]:
-    """By name; they are globals of the program."""
-    return {"set_result": set_result}
+def functions(*, tools: bool) -> dict[str, Callable[..., Any]]:
+    """By name; they are globals of the program. What is not lent is not there."""
+    return {"set_result": set_result, **(Tools().functions() if tools else {})}
 
 
 def set_result(data: Any, files: Any = None) -> None:
@@ -35,14 +33,7 @@ def set_result(data: Any, files: Any = None) -> None:
     text = json.dumps({"data": data, "files": names}, allow_nan=False).encode()
     if len(text) > RESULT_BYTES:
         raise ValueError(f"the result has {len(text):,} bytes; at most {RESULT_BYTES:,} cross")
-    _send(RESULT, text)
-
-
-def _send(kind: int, text: bytes) -> None:
-    rest = memoryview(b"".join(bytes(part) for part in pack(kind, text=text)))
-    with _lock:
-        while rest:
-            rest = rest[os.write(CHANNEL, rest) :]
+    send(RESULT, text)
 
 
 def refuse_processes(*, may_fork: bool) -> None:

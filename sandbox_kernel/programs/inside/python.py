@@ -90,7 +90,7 @@ class PythonProgram:
 
     def rehearse(self) -> None:
         """Touches the memory that a program will need, which is slow the first time in a fork."""
-        main = self._main_module()
+        main = self._main_module(tools=False)
         self._source = _REHEARSED
         self._execute(main)
         json.loads(_REHEARSED_OPTIONS)
@@ -105,18 +105,18 @@ class PythonProgram:
         sys.argv = [FILENAME, *options["args"]]
         sys.orig_argv = [sys.executable, *sys.argv]
         _forget_modules_named_like(os.listdir())
-        main = self._main_module()
+        main = self._main_module(tools=options["tools"])
         gc.enable()
         code = self._run(main)
         os._exit(code & 0xFF)
 
-    def _main_module(self) -> types.ModuleType:
+    def _main_module(self, *, tools: bool) -> types.ModuleType:
         main = types.ModuleType("__main__")
         main.__dict__.update(
             __file__=os.path.join(self._box, FILENAME),
             __builtins__=builtins,
             __annotations__={},
-            **prelude.functions(),
+            **prelude.functions(tools=tools),
         )
         sys.modules["__main__"] = main
         return main

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits, run
-
-pytestmark = awaits("tools for programs")
+from tests.contract.coming import run
 
 
 def web_search(query: str) -> list[dict[str, str]]:
@@ -73,7 +71,7 @@ def test_code_has_conditionals_loops_and_data_flow_between_steps() -> None:
 found = []
 for topic in ("a", "b"):
     for each in call_tool("web_search", {"query": topic}):
-        if "b" in each["title"]:
+        if each["title"].endswith(" b"):
             found += call_tool("web_search", {"query": each["title"].upper()})
 set_result([each["title"] for each in found])
 """
