@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from .forms import Moments, Numbers, Records, are_safe
-from .frames import distinct
+from .labels import distinct
 from .loaded import module, types_in
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,7 +36,28 @@ def array_contents(array: Any) -> Any:
         return Numbers(milliseconds(array))
     if types.is_floating(array.type) or is_safely_whole(array):
         return Numbers(to_numpy(array).astype("float64", copy=False))
-    return array.to_pylist()
+    return cells(array)
+
+
+def cells(array: Any) -> list[Any]:
+    """As Python's values; None where there is none."""
+    zoned = _zoned(array.type)
+    found: list[Any] = (array if zoned == array.type else array.cast(zoned)).to_pylist()
+    return found
+
+
+def _zoned(kind: Any) -> Any:
+    """The type with a time zone for moments inside of lists and structs: they are UTC there, too."""
+    pyarrow = module("pyarrow")
+    types = pyarrow.types
+    if types.is_timestamp(kind) and not kind.tz:
+        return pyarrow.timestamp(kind.unit, "UTC")
+    if types.is_struct(kind):
+        fields = [kind.field(at) for at in range(kind.num_fields)]
+        return pyarrow.struct([field.with_type(_zoned(field.type)) for field in fields])
+    if types.is_list(kind):
+        return pyarrow.list_(kind.value_field.with_type(_zoned(kind.value_type)))
+    return kind
 
 
 def milliseconds(array: Any) -> Any:

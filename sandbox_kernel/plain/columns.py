@@ -8,7 +8,8 @@ from typing import Any
 from ..errors import OptionError
 from . import arrow
 from .arrays import is_safe, milliseconds
-from .frames import cells_or_none, column_names, distinct, is_frame, to_times
+from .frames import cells_or_none, is_backed_by_arrow, is_frame, to_times
+from .labels import column_names, distinct
 from .loaded import module, types_in
 
 
@@ -33,6 +34,8 @@ def columns(frame: Any) -> dict[str, Any]:
 
 
 def _of_series(series: Any) -> Any:
+    if is_backed_by_arrow(series):
+        return _of_arrow(series.array.__arrow_array__())
     kind = series.dtype.kind
     if kind in "Mm":
         return milliseconds(to_times(series))
@@ -59,4 +62,4 @@ def _of_arrow(column: Any) -> Any:
         return arrow.to_numpy(column)
     if types.is_integer(column.type) and is_safe(arrow.to_numpy(column.drop_null())):
         return arrow.to_numpy(column)
-    return column.to_pylist()
+    return arrow.cells(column)

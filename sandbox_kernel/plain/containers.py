@@ -74,7 +74,7 @@ def sized_contents(value: Any) -> Any:
     """
     if not _is_sized(value) or type(value).__name__ in _AMBIGUOUS:
         return None
-    if hasattr(type(value), "keys") and hasattr(type(value), "__getitem__"):
+    if callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__"):
         return {key: value[key] for key in items_within(value, value.keys())}
     return items_within(value, value)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from ..errors import SerializationError
+from . import arrow
 from .arrays import is_safe, milliseconds
 from .forms import Moments, Numbers, Records
+from .labels import column_names
 from .loaded import types_in
 
 
@@ -28,6 +28,8 @@ def frame_contents(frame: Any) -> Records:
 
 def series_contents(series: Any) -> Any:
     """The cells of a Series or an Index, in a form that becomes a plain array."""
+    if is_backed_by_arrow(series):
+        return arrow.array_contents(series.array.__arrow_array__())
     kind = series.dtype.kind
     if kind in "Mm":
         form = Moments if kind == "M" else Numbers
@@ -38,6 +40,10 @@ def series_contents(series: Any) -> Any:
             return Numbers(array.astype("float64", copy=False))
         return array.tolist()
     return cells_or_none(series)
+
+
+def is_backed_by_arrow(series: Any) -> bool:
+    return isinstance(series.dtype, types_in("pandas", "ArrowDtype"))
 
 
 def to_times(series: Any) -> Any:
@@ -54,26 +60,3 @@ def cells_or_none(series: Any) -> list[Any]:
     if not missing.any():
         return cells
     return [None if absent else cell for cell, absent in zip(cells, missing.tolist(), strict=True)]
-
-
-def column_names(labels: Iterable[Any]) -> list[str]:
-    """Names that an object can have. Raises SerializationError for labels of several levels."""
-    names: list[str] = []
-    for label in labels:
-        if isinstance(label, tuple):
-            raise SerializationError(
-                "its columns have labels of several levels; flatten them first, such as"
-                " df.columns = ['_'.join(map(str, label)) for label in df.columns]"
-            )
-        names.append(str(label))
-    return distinct(names)
-
-
-def distinct(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise SerializationError(
-            f"two of its columns are called {twice!r}; rename one of them, or select the columns"
-            " that you need"
-        )
-    return names

@@ -255,6 +255,29 @@ def test_an_arrow_table_has_the_rules_of_a_frame() -> None:
     assert _seen(pa.table(columns)) == [f"[{first} {second}]"]
 
 
+def test_a_frame_that_arrow_holds_has_the_rules_of_its_table() -> None:
+    moment, day = dt.datetime(2024, 1, 1), dt.date(2024, 1, 2)
+    columns = {
+        "i": pa.array([1, None]),
+        "t": pa.array([moment, None], pa.timestamp("ns")),
+        "day": pa.array([day, None]),
+        "took": pa.array([dt.timedelta(seconds=1), None]),
+        "inner": pa.array([{"at": moment, "all": [moment]}, None]),
+    }
+    frame = pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype)
+    assert str(frame["t"].dtype) == "timestamp[ns][pyarrow]"
+    inner = f"{{at:{NEW_YEAR} all:[{NEW_YEAR}]}}"
+    first = f'{{i:1 t:{NEW_YEAR} day:"2024-01-02" took:1000 inner:{inner}}}'
+    expected = f"[{first} {{i:null t:null day:null took:null inner:null}}]"
+    assert _seen(frame, pa.table(columns)) == [expected, expected]
+    assert _seen(frame["t"], frame["t"].array) == [f"[{NEW_YEAR} null]"] * 2
+
+
+def test_groups_of_a_frame_are_pairs_of_a_key_and_rows() -> None:
+    groups = pd.DataFrame({"a": [1, 1, 2], "b": [2, 3, 4]}).groupby("a")
+    assert _seen(groups) == ["[[1 [{a:1 b:2} {a:1 b:3}]] [2 [{a:2 b:4}]]]"]
+
+
 def test_what_is_shared_stays_shared() -> None:
     node, frame, inner = Node("a"), pd.DataFrame({"a": [1]}), [1]
     node.next = node
