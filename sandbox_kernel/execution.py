@@ -107,8 +107,8 @@ class Execution(Coroutine[Any, Any, Result], Generic[Result]):
         else:
             raise RuntimeError("wait() would block the running event loop; await the run instead")
         settled = threading.Event()
-        self._transcript.wake_at_end(settled.set)
         try:
+            self._transcript.wake_at_end(settled.set)
             in_time = settled.wait(timeout)
         except BaseException:  # such as KeyboardInterrupt
             self._cancelled(settled.set)

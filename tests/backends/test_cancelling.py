@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -242,18 +243,20 @@ async def test_awaiting_it_keeps_a_handle_alive(backend: Backend) -> None:
     assert (await body()).result == 4
 
 
-def test_a_keyboard_interrupt_in_wait_terminates(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_keyboard_interrupt_in_wait_terminates(backend: Backend) -> None:
     run = endless(backend)
+    main = threading.main_thread().ident
+    assert main == threading.get_ident()
 
-    def interrupted(_event: threading.Event, _timeout: float | None = None) -> bool:
-        raise KeyboardInterrupt
+    def interrupt() -> None:
+        assert until(lambda: run._transcript._end_wakers)
+        signal.pthread_kill(main, signal.SIGINT)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Event, "wait", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run.wait()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run.wait()
+    thread.join()
     assert_cancelled(run.wait(SECONDS))
 
 

@@ -176,7 +176,7 @@ def test_runs_lists_background_runs_also_those_without_a_handle(notebook: Client
     assert [line.split()[0] for line in listed] == ["executing", "executing"]
     assert all(line.split()[-1].startswith("cell-") for line in listed)
     refused = notebook.run("%runs stop")
-    assert "%runs cannot do 'stop'; known: terminate" in refused.traceback
+    assert "%runs cannot do 'stop'; did you mean terminate?" in refused.traceback
     assert notebook.run("%runs terminate").check().stdout == "terminated: 2 runs\n"
     assert notebook.run("(await job).error.message").check().text == "'%runs terminate'"
     assert until(lambda: notebook.run("%runs").check().stdout == "no runs\n")
