@@ -46,7 +46,7 @@ fuzz: $(VENV)/.test ## the fuzz tests, fifty times longer, then coverage-guided 
 	-$(BIN)/python -m pip install -q atheris && $(BIN)/python tests/fuzz/coverage_guided.py -max_total_time=300
 
 soak: $(VENV)/.test ## mixed runs for ten minutes, growth measured
-	SANDBOX_SOAK_SECONDS=600 $(BIN)/python -m pytest tests/faults/test_soak.py --timeout 0
+	SANDBOX_SOAK_SECONDS=600 $(BIN)/python -m pytest tests/faults/test_soak.py tests/faults/test_kernel_soak.py --timeout 0
 
 clean: ## remove .venv, caches and builds
 	rm -rf $(VENV) build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
