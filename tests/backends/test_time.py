@@ -44,7 +44,7 @@ def test_it_terminates_with_the_reason(
 
 
 def test_a_second_one_replaces_the_first(backend: Backend) -> None:
-    later = start(backend, ["loop"]).terminate_after(0.01, "first").terminate_after(0.1, "second")
+    later = start(backend, ["loop"]).terminate_after(1, "first").terminate_after(1.2, "second")
     assert message(later) == "second"
     sooner = start(backend, ["loop"]).terminate_after(60, "first").terminate_after(0.01, "second")
     assert message(sooner) == "second"

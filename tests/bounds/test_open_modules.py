@@ -65,9 +65,9 @@ async def test_a_call_that_is_never_answered_ends_with_its_caller(
 
 
 async def test_a_budget_holds_for_the_module_as_a_whole(engine: Engine) -> None:
-    handle = opened(engine, "export const go = () => 1").terminate_after(0.2)
+    handle = opened(engine, "export const go = () => 1").terminate_after(1)
     async with handle as module:
-        with pytest.raises(RunEndedError, match=r"0\.2s budget"):
+        with pytest.raises(RunEndedError, match="1s budget"):
             await repeat(module.go)
 
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from sandbox_kernel.clock import Clock
+from sandbox_kernel.clock import Clock, Countdown
 
 SOON = 0.01
 ENOUGH = 20
@@ -49,6 +49,39 @@ def test_a_cancelled_call_is_not_made() -> None:
     clock.after(2 * SOON, done.set)
     assert done.wait(ENOUGH)
     assert made == []
+
+
+def test_cancelled_calls_do_not_pile_up() -> None:
+    """As those of short runs with long budgets would."""
+    clock, done = Clock(), threading.Event()
+    clock.after(60, lambda: None)
+    for _ in range(10_000):
+        clock.after(3600, lambda: None).cancel()
+    assert len(clock._alarms) <= 2000
+    clock.after(SOON, done.set)
+    assert done.wait(ENOUGH)
+    assert [alarm.due for _, _, alarm in clock._alarms if alarm.call is not None]
+
+
+def test_a_countdown_counts_from_its_start() -> None:
+    countdown, called = Countdown(), list[str]()
+    done = threading.Event()
+    countdown.set(0, lambda: called.append("replaced"))
+    countdown.set(SOON, lambda: (called.append("second"), done.set()))
+    assert not done.wait(5 * SOON)  # it has not been started
+    countdown.start()
+    assert done.wait(ENOUGH)
+    assert called == ["second"]
+
+
+def test_a_countdown_can_be_set_after_its_start_and_cancelled() -> None:
+    countdown, called, done = Countdown(), list[int](), threading.Event()
+    countdown.start()
+    countdown.set(60, lambda: called.append(1))
+    countdown.cancel()
+    countdown.set(0, done.set)
+    assert done.wait(ENOUGH)
+    assert called == []
 
 
 def test_a_call_that_fails_is_logged_and_the_others_are_made(

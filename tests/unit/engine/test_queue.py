@@ -34,7 +34,6 @@ def test_a_run_in_the_queue_has_not_started(narrow: Engine) -> None:
     result = second.wait(SECONDS)
     assert (result.result, second.started) == (2, True)
     assert 20 <= result.queued_ms <= result.duration_ms
-    assert run_code("export default 1", engine=narrow).wait(SECONDS).queued_ms < 20
 
 
 def test_a_run_that_never_executed_was_queued_for_all_its_time(narrow: Engine) -> None:
@@ -47,8 +46,8 @@ def test_a_run_that_never_executed_was_queued_for_all_its_time(narrow: Engine) -
 
 def test_the_wait_in_the_queue_is_not_part_of_the_budget(narrow: Engine) -> None:
     first = run_code(LOOP, engine=narrow)
-    second = run_code("export default 2", engine=narrow).terminate_after(0.2)
-    time.sleep(0.3)  # more than the budget
+    second = run_code("export default 2", engine=narrow).terminate_after(1)
+    time.sleep(1.1)  # more than the budget
     first.terminate()
     assert second.wait(SECONDS).result == 2
 
@@ -128,16 +127,16 @@ def test_queue_seconds_ends_the_wait(narrow: Engine) -> None:
 
 
 def test_queue_seconds_does_not_bound_what_executes(narrow: Engine) -> None:
-    narrow.queue_seconds = 0.1
+    narrow.queue_seconds = 1
     first = run_code(LOOP, engine=narrow)
     second = run_code("await hold(); export default 2", engine=narrow, globals={"hold": _hold})
     first.terminate()
-    assert second.wait(SECONDS).result == 2
+    assert second.wait(SECONDS).result == 2  # after more time than it might have waited
     assert not narrow._pool._waits._alarms
 
 
 async def _hold() -> None:
-    await asyncio.sleep(0.2)  # longer than it may wait in the queue
+    await asyncio.sleep(1.1)  # longer than it may wait in the queue
 
 
 def test_runs_lists_the_live_handles_oldest_first(narrow: Engine) -> None:
@@ -185,17 +184,19 @@ async def test_time_outs_in_the_queue_leave_no_entry(narrow: Engine) -> None:
 
 
 async def test_good_requests_do_not_die_behind_endless_ones() -> None:
-    """Fifty requests with a budget each, ten of them endless loops, two at a time."""
-    with Engine(spares=1, concurrency=2) as engine:
+    """Fifty requests, ten of them endless loops; together these take longer than a good one may."""
+    with Engine(spares=1, concurrency=1) as engine:
 
         async def serve(number: int) -> Any:
-            source = LOOP if number % 5 == 0 else f"export default {number}"
-            return await run_code(source, engine=engine).terminate_after(0.2)
+            if number % 5 == 0:
+                return await run_code(LOOP, engine=engine).terminate_after(0.3)
+            return await run_code(f"export default {number}", engine=engine).terminate_after(2)
 
         results = await asyncio.gather(*(serve(number) for number in range(50)))
     endless = results[::5]
     assert {result.status for result in endless} == {"terminated"}
-    assert {result.error.message for result in endless} == {"0.2s budget"}
+    assert {result.error.message for result in endless} == {"0.3s budget"}
+    assert results[-1].queued_ms > 2000
     good = [result.result for number, result in enumerate(results) if number % 5]
     assert good == [number for number in range(50) if number % 5]
 
