@@ -1,6 +1,6 @@
 """Zygotes for each kind of program: by its runtime, and by where its workspaces are.
 
-Most programs are Python's and have no workspace; the spares are of that kind.
+Most programs are Python's and have no workspace.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ class Families:
     def refused(self) -> dict[str, str]:
         return self._of[_COMMON].refused
 
-    @property
-    def is_failing(self) -> bool:
-        return self._of[_COMMON].is_failing
+    def is_failing(self, runtime: str) -> bool:
+        """Whether places without a workspace are refused; nobody asks for them in advance then."""
+        zygotes = self._of.get((runtime, None))
+        return zygotes is not None and zygotes.is_failing
 
     def pids(self) -> tuple[int, ...]:
         return tuple(pid for zygotes in self._all() for pid in zygotes.pids())
@@ -56,11 +57,11 @@ class Families:
         self._gone.append(zygotes)
 
     def distrust(self, zygote: ZygoteProcess) -> bool:
-        """It forks no more, if it still did; whether the spares are of it."""
+        """It forks no more; whether it still did."""
         for zygotes in self._all():
             if zygotes.current is zygote:
                 zygotes.retire()
-                return zygotes is self._of[_COMMON]
+                return True
         return False
 
     def retire(self) -> None:

@@ -29,14 +29,8 @@ from .place import Place
 from .protocol import Limits
 from .runtimes import PYTHON
 from .settings import Settings
+from .spares import Spare, Spares
 from .zygote import ZygoteProcess
-
-
-class Spare(NamedTuple):
-    """A place that waits for a program, and where it comes from."""
-
-    place: Place
-    zygote: ZygoteProcess
 
 
 class Processes(NamedTuple):
@@ -54,7 +48,7 @@ class ProgramPool:
         self._changed = threading.Condition(threading.RLock())
         self._thread: threading.Thread | None = None
         self._zygotes = Families()
-        self._spares: deque[Spare] = deque()
+        self._spares = Spares()
         self._executing: dict[ActiveProgram, ZygoteProcess | None] = {}
         self._queue: deque[ActiveProgram] = deque()  # until others have ended
         self._in_line: set[ActiveProgram] = set()  # for their session
@@ -81,7 +75,7 @@ class ProgramPool:
         with self._changed:
             before, self._settings = self._settings, settings
             if before[2:] != settings[2:]:
-                self._let_go_of_spares()
+                self._left += self._spares.drop()
                 self._zygotes.retire()
             self._changed.notify_all()
 
@@ -212,11 +206,10 @@ class ProgramPool:
             self._hand_over(program, spare.place)
 
     def _fitting_spare(self, program: ActiveProgram) -> Spare | None:
-        """They are Python's, with the limits that most programs have."""
-        if program.options.runtime.name != PYTHON or program.turn or not self._spares:
+        """They have the limits that most programs have, and no workspace."""
+        if program.turn is not None:
             return None
-        fits = self._spares[0].place.limits == self._limits(program)
-        return self._spares.popleft() if fits else None
+        return self._spares.take(program.options.runtime.name, self._limits(program))
 
     def _limits(self, program: ActiveProgram | None) -> Limits:
         size = DEFAULT_MEMORY_BYTES if program is None else program.options.memory_limit_bytes
@@ -276,11 +269,7 @@ class ProgramPool:
 
     def _distrust(self, zygote: ZygoteProcess | None) -> None:
         if zygote is not None and self._zygotes.distrust(zygote):
-            self._let_go_of_spares()
-
-    def _let_go_of_spares(self) -> None:
-        self._left += self._spares
-        self._spares.clear()
+            self._left += self._spares.drop(zygote)
 
     # -- the thread
 
@@ -299,9 +288,12 @@ class ProgramPool:
             self._do_some_work()
 
     def _has_work(self) -> bool:
-        missing = len(self._spares) < self._settings.spares and not self._zygotes.is_failing
+        missing = self._missing_spare() is not None
         idle = self._zygotes.idle(self._used())
         return bool(self._closed or self._waiting or self._left or missing or self._asks or idle)
+
+    def _missing_spare(self) -> str | None:
+        return self._spares.missing(self._settings.spares, self._zygotes.is_failing)
 
     def _used(self) -> set[ZygoteProcess]:
         """Zygotes of programs that execute, or of places that are not tidied up."""
@@ -346,17 +338,22 @@ class ProgramPool:
         return ((name, None), None) if turn is None else ((name, turn.root), turn.session)
 
     def _open_spare(self) -> None:
+        with self._changed:
+            runtime = self._missing_spare() or PYTHON  # somebody asks what Python's level is
         opened: Spare | None = None
         problem: EngineError | None = None
         try:
-            opened = Spare(*self._zygotes.open_place(self._settings, self._limits(None)))
+            limits = self._limits(None)
+            opened = Spare(*self._zygotes.open_place(self._settings, limits, (runtime, None)))
         except EngineError as error:
             problem = error
         with self._changed:
-            enough = self._closed or len(self._spares) >= self._settings.spares
-            if opened is not None:
-                (self._left if enough else self._spares).append(opened)
-            self._asks, self._problem = False, problem
+            if opened is not None and not self._closed and self._missing_spare() == runtime:
+                self._spares.add(runtime, opened)
+            elif opened is not None:
+                self._left.append(opened)
+            if runtime == PYTHON:
+                self._asks, self._problem = False, problem
             self._changed.notify_all()
 
     # -- the end
@@ -375,16 +372,16 @@ class ProgramPool:
                 error = EngineClosedError("the program's Programs() was closed")
                 loops.on_loop(program.loop, program.fail, error)
         self._zygotes.close()
-        for spare in (*self._spares, *self._left):
+        for spare in (*self._spares.drop(), *self._left):
             spare.place.close()
-        self._spares.clear()
         _pools.discard(self)
 
     def forget(self) -> None:
         """In a fork of the host: processes and locks are the parent's."""
         self._changed = threading.Condition(threading.RLock())
         self._thread = None
-        for line in (self._spares, self._left, self._waiting, self._queue):
+        self._spares.drop()
+        for line in (self._left, self._waiting, self._queue):
             line.clear()
         self._executing.clear()
         self._in_line.clear()

@@ -8,13 +8,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from sandbox_kernel.errors import EngineError
 from sandbox_kernel.programs import ProgramResult, Programs
 from sandbox_kernel.programs import node as nodes
 from sandbox_kernel.run import run_program
+from tests.processes import gone
 from tests.programs.conftest import Run
+from tests.waiting import until
 
 MIB = 2**20
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js here")
@@ -233,6 +236,33 @@ def test_a_hostile_channel_is_refused(node: Run) -> None:
     result = node(code)
     assert result.killed
     assert result.reason == "it sent an invalid message"
+
+
+# ---------------------------------------------------------------------------- spares
+
+
+def test_a_node_waits_ready_once_a_node_program_was_run(level: str) -> None:
+    with Programs(isolation=level, spares=1) as made:
+        assert run_program("print(1)", engine=made).wait(60).stdout == "1\n"
+        assert until(lambda: made.processes().spares == 1)
+        for _ in range(3):
+            assert run_program("console.log(1)", "node", engine=made).wait(60).stdout == "1\n"
+            assert until(lambda: made.processes().spares == 2)
+        limited = run_program("console.log(2)", "node", engine=made, memory_limit_bytes=100 * MIB)
+        assert limited.wait(60).stdout == "2\n"
+
+
+def test_a_node_that_died_while_it_waited_is_not_used(level: str) -> None:
+    with Programs(isolation=level, spares=1) as made:
+        assert run_program("console.log(1)", "node", engine=made).wait(60).stdout == "1\n"
+        assert until(lambda: made.processes().spares == 2)
+        zygotes = [psutil.Process(pid).children()[0] for pid in made.processes().zygotes]
+        supervisors = [each for zygote in zygotes for each in zygote.children()]
+        for supervisor in supervisors:
+            supervisor.kill()
+        assert until(lambda: all(gone(each.pid) for each in supervisors))
+        result = run_program("console.log(2)", "node", engine=made).wait(60)
+        assert (result.stdout, result.exit_code) == ("2\n", 0)
 
 
 # ---------------------------------------------------------------------------- finding it
