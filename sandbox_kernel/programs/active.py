@@ -12,11 +12,10 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from .. import loops
-from ..errors import EngineError, ProtocolError
+from ..errors import EngineError
 from ..sessions import Workspaces
-from ..wire.frame import FrameReader, pack
 from . import ending, protocol
-from .calls import Calls
+from .channel import Channel
 from .contract import ProgramOptions, ProgramResult
 from .ending import Ending
 from .feed import Feed
@@ -24,19 +23,18 @@ from .gathering import Left, gather
 from .inputs import write_inputs
 from .node import ran_out_of_memory
 from .outputs import Snapshot, snapshot
+from .pipes import Pipes
 from .place import Place
-from .protocol import CALL, JOB, MESSAGE_BYTES, OUT_OF_MEMORY, RESULT, RESULT_BYTES, End
+from .protocol import End
 from .runtimes import NODE
-from .streams import Chunk, Name, Stream, text_of, text_of_both
+from .streams import Chunk, text_of, text_of_both
 from .turn import Turn
 
 PATIENCE = 10.0  # seconds that a program waits for its place
 _GRACE = 2.0  # seconds that a supervisor has to end its tree
-_CHUNK = 1 << 16
 _FOREVER = 2**53  # milliseconds
 _LARGE = 2**20  # bytes of inputs, which are written by another thread
 _ATTEMPTS = 3
-_MOST_UNREAD = 32 * 2**20  # bytes of answers that a program has not read
 
 
 class Listener(Protocol):
@@ -93,12 +91,9 @@ class ActiveProgram:
         self._began_at: float | None = None
         self._before: Snapshot = {}
         self._names = options.runtime.names(inputs)
-        self._streams: dict[int, Stream] = {}
-        self._feeds: list[Feed] = []
-        self._channel = FrameReader(MESSAGE_BYTES)
-        self._said: bytes | None = None
-        self._calls = None if options.tools is None else Calls(options.tools, loop, self._answer)
-        self._out_of_memory = False
+        self._pipes = Pipes(options.output_bytes, loop, listener.add)
+        self._channel = Channel(options.tools, loop, self._terminate)
+        self._stdin: Feed | None = None
         self._stop: tuple[str | None] | None = None  # the reason, once it is to end
         self._timers: list[asyncio.TimerHandle] = []
         self._attempts = 0
@@ -217,75 +212,19 @@ class ActiveProgram:
         milliseconds = _FOREVER if limit == math.inf else math.ceil(limit)
         with suppress(OSError):  # it is gone, and its end will tell
             place.control.send(protocol.pack_go(milliseconds))
-        job = pack(JOB, text=self._job(place), attachments=[self.options.source])
-        self._feeds = [Feed(self.loop, place.channel.fileno(), b"".join(job))]
+        self._channel.open(place.channel, self._job(), self.options.source)
         if place.stdin is not None:
-            self._feeds.append(Feed(self.loop, place.stdin, self.options.stdin, place.close_stdin))
-        self._listen(place.stdout, "stdout")
-        self._listen(place.stderr, "stderr")
-        self.loop.add_reader(place.channel.fileno(), self._on_channel, place)
+            self._stdin = Feed(self.loop, place.stdin, self.options.stdin, place.close_stdin)
+        self._pipes.open(place)
         if limit != math.inf:
             self._later(limit / 1000 + _GRACE, self._overdue)
 
-    def _job(self, place: Place) -> bytes:
+    def _job(self) -> bytes:
         options = self.options
         job = {"args": options.args, "env": dict(options.env), "tools": options.tools is not None}
         return json.dumps(job | self._names).encode()
 
-    def _listen(self, descriptor: int, name: Name) -> None:
-        stream = Stream(name, self.options.output_bytes, self._listener.add)
-        self._streams[descriptor] = stream
-        self.loop.add_reader(descriptor, self._on_output, descriptor, stream)
-
     # -- while it runs
-
-    def _on_output(self, descriptor: int, stream: Stream) -> None:
-        try:
-            data = os.read(descriptor, _CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if data:
-            stream.feed(data)
-        else:
-            self.loop.remove_reader(descriptor)
-
-    def _on_channel(self, place: Place) -> None:
-        """`recv_into` takes no descriptors; those that a guest sends are dropped."""
-        try:
-            count = place.channel.recv_into(self._channel.room())
-        except BlockingIOError:
-            return
-        except OSError:
-            count = 0
-        if not count:
-            self.loop.remove_reader(place.channel.fileno())
-            return
-        try:
-            for frame in self._channel.feed(count):
-                self._heard(frame.kind, frame.a, bytes(frame.text))
-        except ProtocolError:
-            self.loop.remove_reader(place.channel.fileno())
-            self._terminate("it sent an invalid message")
-
-    def _answer(self, frame: bytes) -> None:
-        """To a call; there is nobody any more if the program has ended."""
-        if self._ended or not self._feeds:
-            return
-        self._feeds[0].add(frame)
-        if self._feeds[0].waiting > _MOST_UNREAD:
-            self._terminate("it does not read the answers to its calls")
-
-    def _heard(self, kind: int, number: int, text: bytes) -> None:
-        if kind == CALL and self._calls is not None:
-            self._calls.heard(number, text)
-        elif kind == RESULT and len(text) <= RESULT_BYTES:
-            self._said = text
-        elif kind == OUT_OF_MEMORY:
-            self._out_of_memory = True
-        else:
-            raise ProtocolError(f"a program does not send messages of kind {kind}")
 
     def _overdue(self) -> None:
         """Its supervisor, which should have ended it long ago, may be stopped."""
@@ -335,19 +274,19 @@ class ActiveProgram:
 
     def _finish(self, place: Place, end: End | None) -> None:
         self._cancel_timers()
-        if self._calls is not None:
-            self._calls.close()
-        self._drain(place)
+        self._pipes.drain()
+        self._channel.drain()
         how = self._ending(place, end)
         directory = place.directory
         assert directory is not None
-        if self._said is None and not self._inputs and _is_empty(directory.fileno()):
+        if self._channel.said is None and not self._inputs and _is_empty(directory.fileno()):
             self._conclude(how, Left())
             return
         most = self.options.max_file_bytes
         hidden = tuple(self._names.values())
+        said = self._channel.said
         future = self.loop.run_in_executor(
-            None, gather, directory, self._before, self._said, most, hidden
+            None, gather, directory, self._before, said, most, hidden
         )
         future.add_done_callback(lambda done: self._gathered(how, done))
 
@@ -358,19 +297,18 @@ class ActiveProgram:
             self._settle(EngineError(f"the program's files could not be read: {error.strerror}"))
             return
         for problem in left.problems:
-            self._streams_by_name("stderr").feed(f"{problem}\n".encode(errors="backslashreplace"))
+            self._pipes.complain(problem)
         self._conclude(how, left)
 
     def _conclude(self, how: Ending, left: Left) -> None:
-        for stream in self._streams.values():
-            stream.end()
+        self._pipes.end()
         self._settle(self._result(how, left))
 
     def _ending(self, place: Place, end: End | None) -> Ending:
         asked = self._stop[0] if self._stop is not None else None
         if end is not None:
             limit = self.options.timeout_ms
-            how = ending.of(end, place.limits, limit, asked, self._out_of_memory)
+            how = ending.of(end, place.limits, limit, asked, self._channel.out_of_memory)
             return how._replace(oom=True) if self._node_ran_out_of_memory(how) else how
         return ending.stopped(asked) if self._stop is not None else ending.lost()
 
@@ -379,33 +317,16 @@ class ActiveProgram:
             return False
         return ran_out_of_memory(how.exit_code, text_of("stderr", self._listener.items))
 
-    def _streams_by_name(self, name: Name) -> Stream:
-        return next(each for each in self._streams.values() if each.name == name)
-
     def _disconnect(self, place: Place) -> None:
         """Before its descriptors are closed, whose numbers may be others' then."""
-        for feed in self._feeds:
-            feed.cancel()
-        if self._calls is not None:
-            self._calls.close()
-        for number in (*self._streams, place.control.fileno(), place.channel.fileno()):
-            self.loop.remove_reader(number)
+        if self._stdin is not None:
+            self._stdin.cancel()
+        self._channel.close()
+        self._pipes.close()
+        self.loop.remove_reader(place.control.fileno())
         for process in (place.guest, place.supervisor):
             if process is not None:
                 self.loop.remove_reader(process)
-
-    def _drain(self, place: Place) -> None:
-        """What is still in the pipes; nobody writes any more."""
-        for descriptor, stream in self._streams.items():
-            self.loop.remove_reader(descriptor)
-            with suppress(OSError):
-                while data := os.read(descriptor, _CHUNK):
-                    stream.feed(data)
-        if self.loop.remove_reader(place.channel.fileno()):
-            with suppress(OSError, ProtocolError):
-                while count := place.channel.recv_into(self._channel.room()):
-                    for frame in self._channel.feed(count):
-                        self._heard(frame.kind, frame.a, bytes(frame.text))
 
     def _result(self, how: Ending, left: Left) -> ProgramResult:
         now, chunks = perf_counter(), self._listener.items
@@ -416,11 +337,11 @@ class ActiveProgram:
             logs=text_of_both(chunks),
             duration_ms=(now - began) * 1000,
             queued_ms=(began - self._asked_at) * 1000,
-            truncated=any(stream.truncated for stream in self._streams.values()),
+            truncated=self._pipes.truncated,
             output_files=left.output_files,
             result=left.result,
             files=left.files,
-            calls=[] if self._calls is None else list(self._calls.records),
+            calls=self._channel.calls,
             **how._asdict(),
         )
 
