@@ -12,7 +12,7 @@ from types import CoroutineType
 from typing import Any, Protocol
 
 from ..bridges import Bridges
-from ..errors import ProtocolError
+from ..errors import ProtocolError, RunEndedError
 from ..wire import messages
 from ..wire.frame import Buffer, pack
 from ..wire.values import encode, encode_error
@@ -135,6 +135,9 @@ class Calls:
     ) -> None:
         try:
             value = await awaitable
+        except RunEndedError as error:  # it waited for the guest; nobody made a mistake
+            if not self._closed:
+                self._raised(call, error, wanted=wanted)
         except BaseException as error:
             if self._closed:
                 raise

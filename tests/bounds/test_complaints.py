@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -43,3 +44,20 @@ async def test_a_handler_of_the_loop_gets_the_exception_itself() -> None:
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
     await run_code("forget('once'); export default 1", globals={"forget": forget})
     assert [type(context["exception"]) for context in told] == [ValueError]
+
+
+async def test_a_bridge_that_waits_for_a_guest_which_ended_is_not_reported() -> None:
+    """That the run ended is no mistake of the bridge."""
+    told: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(context))
+
+    async def ask(function: Any) -> Any:
+        return await function()
+
+    source = "ask(() => new Promise(() => {})); await ask(() => { throw_ = 1 }); export default 1"
+    result = await run_code(source, globals={"ask": ask})
+    assert result.status == "error"
+    for _ in range(5):
+        await asyncio.sleep(0)
+    gc.collect()
+    assert told == []
