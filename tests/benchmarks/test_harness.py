@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 
-from benchmarks import chart, report, scaling, work
+from benchmarks import bounds, chart, report, scaling, work
 from benchmarks.measure import ROWS, Figure
 from benchmarks.peer import OURS, PEERS, Driver, Failed, Missing
 
@@ -96,3 +97,21 @@ def test_the_chart_is_one_svg_with_a_mark_for_every_ratio() -> None:
     titles = [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}title")]
     assert len(titles) == len(ROWS) * (len(PEERS) - 2)
     assert "jsrun: 0.5×" in titles
+
+
+def test_what_a_hostile_guest_costs_is_measured_and_spelled() -> None:
+    cost = bounds.cost_of("plain text")
+    assert min(cost.turn, cost.wall, cost.kept, cost.peak, cost.answered) > 0
+    found = {
+        "messages": {"plain text": asdict(cost), "logs": asdict(bounds.Cost(turn=0.049))},
+        "turns": {"shown": 0.02},
+        "interrupts": {"shown": 0.1, "decoded": 0.12},
+    }
+    assert "| while a value is decoded |  | 120 ms |" in bounds.table(found)
+    assert "a turn of 49 ms" in bounds.promise(found)
+
+
+def test_every_kind_of_hostile_message_has_a_row() -> None:
+    rows = bounds.table({"messages": {}, "turns": {}, "interrupts": {}})
+    assert all(form in rows for form in bounds.FORMS.values())
+    assert set(bounds.LINES) < set(bounds.messages())

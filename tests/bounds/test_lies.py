@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.engine.incoming import failure_of
-from sandbox_kernel.wire.messages import CALLS, MAX_RELEASED, RELEASED, REPORT
-from tests.hostile_worker.fake import face, finished, frame, is_crash, ready
+from sandbox_kernel.wire.messages import CALL, CALLS, MAX_RELEASED, RELEASED, REPORT
+from tests.hostile_worker.fake import face, finished, frame, is_crash, ready, value
 
 LONG = 1 << 19  # digits: a bigint of the engine has at most half as many
 
@@ -62,11 +62,21 @@ def test_positions_that_no_source_has_are_left_out() -> None:
 
 
 def test_functions_are_released_some_at_a_time() -> None:
-    def same() -> None:
-        """Lent again with every answer, so that it may be released as often."""
+    """One that is lent again with every answer may be released as often, but not all at once."""
 
-    released = frame(RELEASED, f"P{json.dumps([0] * (MAX_RELEASED + 1))}")
-    assert is_crash(face(ready(), released, finished(), globals={"same": same}))
+    def same() -> None:
+        """Bridge 0."""
+
+    def again() -> dict[str, Any]:
+        return {"same": same}
+
+    def released(count: int) -> Any:
+        calls = b"".join(value(CALL, [], at + 1, 1) for at in range(count))
+        said = frame(RELEASED, f"P{json.dumps([0] * count)}")
+        return face(ready(), calls, said, finished(), globals={"same": same, "again": again})
+
+    assert released(MAX_RELEASED).status == "success"
+    assert is_crash(released(MAX_RELEASED + 1))
 
 
 def test_gathered_calls_are_never_synchronous() -> None:
