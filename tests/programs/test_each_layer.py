@@ -130,10 +130,11 @@ def test_a_program_has_namespaces_of_its_own(
     kind: str, programs: Programs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = f"import os; print(os.readlink('/proc/self/ns/{kind}'))"
-    ours = os.readlink(f"/proc/self/ns/{kind}")
+    ours, name = os.readlink(f"/proc/self/ns/{kind}"), os.uname().nodename
     assert result_of(code, programs).stdout.strip() != ours
     with programs_without(f"namespace {kind}", NAMESPACES, monkeypatch) as weak:
         assert result_of(code, weak).stdout.strip() == ours
+    assert os.uname().nodename == name
 
 
 @pytest.mark.usefixtures("namespaces")

@@ -235,7 +235,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_outlives_the_host(level: str, number: signal.Signals) -> None:
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     command = [sys.executable, "-c", HOST, level]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as host:
         assert host.stdout is not None

@@ -57,6 +57,8 @@ def _without_limit(number: str) -> None:
 def _without_namespace(kind: str) -> None:
     original = namespaces.unshare
     namespaces.unshare = lambda kinds: original(kinds & ~_NAMESPACES[kind])
+    if kind == "uts":
+        namespaces.name_host = lambda name: None  # it would be the name of this machine
 
 
 def _keep_descriptors() -> None:
