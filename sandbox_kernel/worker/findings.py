@@ -6,16 +6,15 @@ It is computed for a run that has failed, so that it costs others nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tree_sitter import Node
 
-from ..wire.messages import ASYNC
 from ..wire.order import Order
 from .heap import Heap
 from .positions import Position, Sources
+from .promising import Promising, promising
 from .syntax import (
     FUNCTIONS,
     LONGEST_TEXT,
@@ -35,19 +34,11 @@ from .syntax import (
 
 _LONGEST_SOURCE = 50_000  # characters of a source that is parsed again
 _BYTES_OF_TREE = 200  # for each of them, at most
-_LONGEST_VALUES = 1_000_000  # characters of lent values that are read for their functions
 _USED_LIKE_A_VALUE = ("not a function", "value is not iterable")
 _UNNAMED = ("<anonymous>", "<eval>")
 _ERRORS = frozenset(("Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"))
 _SETTLED = frozenset("string number true false null undefined template_string array object".split())
 _Answer = TypeVar("_Answer")
-
-
-class _Lent(NamedTuple):
-    """The lent functions that give promises: free names, and exports by specifier."""
-
-    names: frozenset[str]
-    exports: dict[str, frozenset[str]]
 
 
 class Findings:
@@ -108,7 +99,7 @@ class Findings:
         return text if is_short else f"{tree.text(function)}(…)"
 
     def _gives_promises(self, tree: Tree, function: Node) -> bool:
-        lent = self._lent()
+        lent = promising(self._order) if self._order is not None else Promising()
         if function.type == "identifier":
             name = tree.text(function)
             declared = declarations(tree, name)
@@ -120,34 +111,6 @@ class Findings:
             return False
         specifier = namespace(tree, tree.text(owner))
         return specifier is not None and tree.text(member) in lent.exports.get(specifier, ())
-
-    def _lent(self) -> _Lent:
-        order = self._order
-        if order is None or not order.values.startswith("T") or len(order.values) > _LONGEST_VALUES:
-            return _Lent(frozenset(), {})
-        root, *nodes = json.loads(order.values[1:])
-
-        def items(reference: object) -> list[object]:
-            node = nodes[reference[0]] if isinstance(reference, list) else []
-            return node[1:] if node and node[0] == "a" else []
-
-        def gives_promises(reference: object) -> bool:
-            is_node = isinstance(reference, list) and type(reference[0]) is int
-            node = nodes[reference[0]] if is_node else []  # type: ignore[index]  # a list
-            return node[:1] == ["f"] and node[2] == ASYNC
-
-        imports, names, _ = map(items, items(root))
-        return _Lent(
-            frozenset(n for n, v in zip(order.globals, names, strict=False) if gives_promises(v)),
-            {
-                specifier: frozenset(
-                    n for n, v in zip(exports, items(values), strict=False) if gives_promises(v)
-                )
-                for (specifier, exports), values in zip(
-                    order.imports.items(), imports, strict=False
-                )
-            },
-        )
 
     # -- where something was thrown, or is awaited
 
@@ -276,7 +239,7 @@ class Findings:
         return self._trees[filename]
 
 
-def _is_async(tree: Tree, declared: Node, name: str, lent: _Lent) -> bool:
+def _is_async(tree: Tree, declared: Node, name: str, lent: Promising) -> bool:
     if declared.type == "import_specifier":
         exported = declared.child_by_field_name("name")
         return exported is not None and any(
