@@ -150,6 +150,7 @@ def test_a_saved_notebook_shows_the_final_state_again(
     notebook.open()
     view = notebook.view(at)
     expect(view.locator(".run-word")).to_have_text("Finished", timeout=30_000)
+    assert view.evaluate(_ICON_ABOVE) in (None, "none")
     expect(view.get_by_role("treeitem").first).to_contain_text("kept: 'yes'")
     expect(view.locator(".run-plot")).to_be_visible()
     view.get_by_role("tab", name="Console").click()
@@ -157,6 +158,13 @@ def test_a_saved_notebook_shows_the_final_state_again(
     notebook.open()
     selected = view.get_by_role("tab", name="Console")
     expect(selected).to_have_attribute("aria-selected", "true", timeout=30_000)
+
+
+# The broken link of ipywidgets over a widget that has no kernel.
+_ICON_ABOVE = """(view) => {
+  const frame = view.closest(".jupyter-widgets-disconnected");
+  return frame && getComputedStyle(frame, "::before").display;
+}"""
 
 
 @both_faces

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from sandbox_kernel.kernel.console import CellStream, Console, Meter
+from sandbox_kernel.kernel.console import INTERVAL, CellStream, Console, Meter
 from sandbox_kernel.kernel.history import History
 from tests.waiting import eventually
 
@@ -32,6 +32,20 @@ async def test_a_flood_becomes_few_messages_and_loses_nothing() -> None:
     await sink.console.drain()
     assert sink.text("stdout") == "".join(f"line {number}\n" for number in range(900))
     assert len(sink.messages) < 50
+
+
+async def test_output_that_is_held_back_comes_when_something_was_shown_or_at_the_end() -> None:
+    sink = Sink()
+    sink.console.hold()
+    sink.console.write("stdout", "first\n")
+    await asyncio.sleep(2 * INTERVAL)
+    assert sink.messages == []
+    sink.console.flush()
+    assert sink.messages == [("stdout", "first\n")]
+    sink.console.hold()
+    sink.console.write("stdout", "second\n")
+    await sink.console.drain()
+    assert sink.text("stdout") == "first\nsecond\n"
 
 
 async def test_streams_keep_their_order() -> None:
