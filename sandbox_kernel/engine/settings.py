@@ -21,6 +21,6 @@ class Settings(NamedTuple):
     default_memory_limit_bytes: int = 64 * 2**20  # heap of a run that sets no limit
     cpu_seconds: int = 300  # processor time of one run
     output_bytes: int = 64 * 2**20  # host memory that one run's messages may occupy
-    calls_in_flight: int = 2**16  # asynchronous bridge calls of one run at once
+    calls_in_flight: int = 2**14  # asynchronous bridge calls of one run at once
     message_bytes: int = 32 * 2**20  # the largest single message of a worker
     require_isolation: bool = sys.platform == "linux"  # refuse workers without a filter
