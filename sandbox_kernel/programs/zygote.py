@@ -6,6 +6,7 @@ import itertools
 import os
 import select
 import signal
+import sys
 import tempfile
 import threading
 import weakref
@@ -58,7 +59,10 @@ class ZygoteProcess:
             raise EngineError("the zygote of programs did not start in time")
         message, _ = protocol.receive(control)
         if message is None:
-            raise EngineError("the zygote of programs ended at its start")
+            version = f"{sys.version_info.major}.{sys.version_info.minor}"
+            raise EngineError(
+                f"the zygote of programs ended at its start; its interpreter has to be CPython {version}"
+            )
         if "failed" in message:
             raise EngineError(str(message["failed"]))
         return bool(message["forks"])
@@ -108,6 +112,10 @@ class ZygoteProcess:
         """If its guardian did not: it may have been killed."""
         if self._folder is None or not os.path.isdir(self._folder):
             return
+        with suppress(OSError):
+            os.rmdir(
+                self._folder
+            )  # if it is empty, this takes no descriptor, of which none may be left
         with suppress(OSError):
             with Directory.at(self._folder, is_ours=True) as home:
                 home.empty()

@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -144,7 +145,10 @@ def use_up_descriptors(kept: list[int]) -> None:
             kept.append(os.open(os.devnull, os.O_RDONLY))
 
 
-async def test_no_descriptors_are_left(fresh: Programs) -> None:
+async def test_no_descriptors_are_left(
+    fresh: Programs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where folders of zygotes are made
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     kept: list[int] = []
     fresh.spares = 0
@@ -160,6 +164,7 @@ async def test_no_descriptors_are_left(fresh: Programs) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
         for descriptor in kept:
             os.close(descriptor)
+    assert not list(tmp_path.glob("sandbox-programs-*"))
     assert (await run_program("print(1)", engine=fresh)).exit_code == 0
 
 
