@@ -52,6 +52,8 @@ LINES = {
 class Cost:
     """`turn` and `wall` are seconds of the longest turn of the loop: of processor, and of the clock.
 
+    `ours` is the longest without Python's collections of garbage.
+
     `kept` and `peak` are bytes of the process, beyond those before; `answered` are the seconds from
     `terminate` to the end of the run, while the message is being decoded.
     """
@@ -61,6 +63,7 @@ class Cost:
     kept: float = 0.0
     peak: float = 0.0
     answered: float = 0.0
+    ours: float = 0.0
 
     def worse(self, other: Cost) -> Cost:
         return Cost(*(max(pair) for pair in zip(astuple(self), astuple(other), strict=True)))
@@ -70,7 +73,9 @@ class Turns:
     """The longest turns of the loop that it is started on: every turn ends with a beat."""
 
     def __init__(self) -> None:
-        self.longest = self.longest_wall = 0.0
+        self.longest = self.longest_wall = self.longest_ours = 0.0
+        self._collecting = self._collected = 0.0
+        gc.callbacks.append(self._on_collection)
         self._loop = asyncio.get_running_loop()
         self._beating = True
         self._last = time.thread_time(), time.perf_counter()
@@ -78,14 +83,24 @@ class Turns:
 
     def _beat(self) -> None:
         now = time.thread_time(), time.perf_counter()
-        self.longest = max(self.longest, now[0] - self._last[0])
+        turn = now[0] - self._last[0]
+        self.longest = max(self.longest, turn)
+        self.longest_ours = max(self.longest_ours, turn - self._collected)
+        self._collected = 0.0
         self.longest_wall = max(self.longest_wall, now[1] - self._last[1])
         if self._beating:
             self._loop.call_soon(self._beat)
         self._last = time.thread_time(), time.perf_counter()
 
+    def _on_collection(self, phase: str, _info: dict[str, int]) -> None:
+        if phase == "start":
+            self._collecting = time.thread_time()
+        else:
+            self._collected += time.thread_time() - self._collecting
+
     def stop(self) -> None:
         self._beating = False
+        gc.callbacks.remove(self._on_collection)
 
 
 def messages() -> dict[str, Callable[[], tuple[int, Message]]]:
@@ -143,7 +158,7 @@ async def _flood(said: bytes) -> tuple[Cost, Any]:
     await asyncio.sleep(0.05)
     turns.stop()
     assert result.error is not None
-    return Cost(turns.longest, turns.longest_wall), result
+    return Cost(turns.longest, turns.longest_wall, ours=turns.longest_ours), result
 
 
 def _answered(said: bytes, delay: float) -> float:
@@ -219,14 +234,15 @@ def _form(name: str) -> str:
 def table(found: dict[str, Any]) -> str:
     """The most of each figure, by what the guest does."""
     lines = [
-        "| the guest sends, until it is stopped | longest turn: processor | clock | kept | peak |"
-        " `terminate` answered |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| the guest sends, until it is stopped | longest turn: processor | without collections |"
+        " clock | kept | peak | `terminate` answered |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     costs = {name: Cost(**cost) for name, cost in found["messages"].items()}
     for form, cost in _worst_by_form(costs).items():
         lines.append(
-            f"| {form} | {_ms(cost.turn)} | {_ms(cost.wall)} | {_times(cost.kept)} |"
+            f"| {form} | {_ms(cost.turn)} | {_ms(cost.ours)} | {_ms(cost.wall)} |"
+            f" {_times(cost.kept)} |"
             f" {_times(cost.peak)} | {_ms(cost.answered)} |"
         )
     lines += ["", "| a notebook's main thread | longest turn: processor | interrupt answered |"]
@@ -244,10 +260,12 @@ def promise(found: dict[str, Any]) -> str:
     for cost in costs:
         worst = worst.worse(cost)
     turn = max(worst.turn, *found["turns"].values())
+    ours = max(worst.ours, *found["turns"].values())
     answered = max(worst.answered, *found["interrupts"].values())
     return (
         f"The worst of {len(costs)} kinds of hostile message and {len(HOSTILE)} hostile values, last measured:"
-        f" a turn of {_ms(turn)}, {_times(worst.kept)} kept, {_times(worst.peak)} at the peak, and"
+        f" a turn of {_ms(turn)} ({_ms(ours)} of it without Python's collections of garbage),"
+        f" {_times(worst.kept)} kept, {_times(worst.peak)} at the peak, and"
         f" {_ms(answered)} until an interrupt or `terminate` was answered."
     )
 
@@ -266,7 +284,7 @@ def main() -> None:
         return
     for name, cost in sorted(measure(sys.argv[1:]).items(), key=lambda item: -item[1].turn):
         print(
-            f"{_ms(cost.turn):>8} turn {_ms(cost.wall):>8} wall {_ms(cost.answered):>7} answered"
+            f"{_ms(cost.turn):>8} turn {_ms(cost.ours):>8} ours {_ms(cost.wall):>8} wall {_ms(cost.answered):>7} answered"
             f"  {_times(cost.kept)} kept {_times(cost.peak)} peak  {name}"
         )
 
