@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from traitlets.config import SingletonConfigurable
+from traitlets.config import Configurable
 
 from .errors import OptionError
 from .spelling import suggestion
@@ -13,8 +13,11 @@ from .spelling import suggestion
 _OURS = __name__.partition(".")[0]
 
 
-class Configured(SingletonConfigurable):
-    """A setting that does not exist would otherwise be kept, and do nothing."""
+class Configured(Configurable):
+    """A setting that does not exist would otherwise be kept, and do nothing.
+
+    Not a singleton itself: singletons that share a base exclude each other.
+    """
 
     def __init__(self, **traits: Any) -> None:
         self.check_names(traits)

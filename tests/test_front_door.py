@@ -31,3 +31,8 @@ def test_a_misspelt_name_gets_the_nearest_one() -> None:
     code = "import sandbox_kernel; sandbox_kernel.run_cod"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "Did you mean: 'run_code'?" in done.stderr
+
+
+def test_the_default_engine_and_the_default_programs_stand_side_by_side() -> None:
+    code = "from sandbox_kernel import *; Engine.instance(); Programs.instance(); Engine.instance()"
+    subprocess.run([sys.executable, "-c", code], check=True)

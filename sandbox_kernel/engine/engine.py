@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Self
 
 from traitlets import Bool, Float, Int
+from traitlets.config import SingletonConfigurable
 
 from ..backend import ActiveCode, Lent, Listener
 from ..configured import Configured
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _DEFAULTS = Settings()
 
 
-class Engine(Configured):
+class Engine(Configured, SingletonConfigurable):
     """Runs code in locked-down worker processes here; `Engine.instance()` is the default."""
 
     serves = "run_code"

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any, Self
 
 from traitlets import Bool, Enum, Int, Unicode
+from traitlets.config import SingletonConfigurable
 
 from ..configured import Configured
 from ..sessions import Workspaces
@@ -19,7 +20,7 @@ from .settings import STRONGEST, Settings
 _DEFAULTS = Settings()
 
 
-class Programs(Configured):
+class Programs(Configured, SingletonConfigurable):
     """Runs programs in isolated processes here; `Programs.instance()` is the default."""
 
     serves = "run_program"

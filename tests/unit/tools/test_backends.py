@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox_kernel import OptionError
+from sandbox_kernel import OptionError, Programs
 from sandbox_kernel.tools import NodeBackend, PythonBackend, Toolbox, code_execution_tool
+from tests.waiting import eventually
 
 
 def content(backend: Any, code: str, language: str) -> tuple[str, bool]:
@@ -63,11 +64,9 @@ def test_cancelling_a_call_ends_the_program() -> None:
             await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        return Programs.instance().executing
+        return await eventually(lambda: not Programs.instance().executing)
 
-    from sandbox_kernel import Programs
-
-    assert asyncio.run(main()) == 0
+    assert asyncio.run(main())
 
 
 def test_code_cannot_call_it() -> None:
