@@ -15,13 +15,13 @@ lab: $(VENV)/.lab ## JupyterLab, with the first notebook of the course open
 	$(BIN)/jupyter lab --notebook-dir=notebooks --LabApp.default_url=/lab/tree/$(FIRST_NOTEBOOK) \
 	  $(if $(filter 0,$(shell id -u)),--allow-root)
 
-test: $(VENV)/.test system lint ## everything: style, types and all tests; about seven minutes
+test: $(VENV)/.test system lint ## everything: style, types and all tests; about twenty minutes
 	$(BIN)/python -m pytest
 
 coverage: $(VENV)/.test system lint ## the same, and which lines and branches the tests reach; fails below the floor
 	$(BIN)/python -m pytest --cov
 
-check: $(VENV)/.test lint ## style, types and the fast tests, before a commit; about two minutes
+check: $(VENV)/.test lint ## style, types and the fast tests, before a commit; a few minutes
 	$(BIN)/python -m pytest $(FAST_TESTS)
 
 lint: $(VENV)/.test ## style and types only

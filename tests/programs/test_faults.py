@@ -165,8 +165,9 @@ async def test_no_descriptors_are_left(
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
         for descriptor in kept:
             os.close(descriptor)
-    assert not list(tmp_path.glob("sandbox-programs-*"))
     assert (await run_program("print(1)", engine=fresh)).exit_code == 0
+    fresh.close()
+    assert await eventually(lambda: not list(tmp_path.glob("sandbox-programs-*")))
 
 
 def test_the_disk_is_full(fresh: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
