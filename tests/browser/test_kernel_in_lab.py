@@ -29,6 +29,8 @@ def lab(browser: Browser, lab_server: LabServer) -> Iterator[Notebook]:
     expect(page.locator(".jp-Notebook-ExecutionIndicator").first).to_have_attribute(
         "data-status", "idle", timeout=60_000
     )
+    # Until the page knows the language, cells may not run, and keys that are typed may be lost.
+    page.wait_for_function(f"() => {_MIMETYPE} === 'application/typescript'", timeout=60_000)
     yield notebook
     context.close()
 
@@ -65,8 +67,6 @@ def test_a_new_notebook_has_this_kernel_and_its_language(lab: Notebook) -> None:
 
 
 def test_typed_typescript_is_highlighted_and_runs(lab: Notebook) -> None:
-    # Not before the page knows the language: it makes the editor anew then, and keys would be lost.
-    lab.page.wait_for_function(f"() => {_MIMETYPE} === 'application/typescript'")
     cell = editor(lab, 0)
     cell.click()
     lab.page.keyboard.type("const greet = (who: string): string => `hi ${who}`")
