@@ -27,7 +27,17 @@ DATA = {
     "spelling",
     "explain",
 }
-SEAM = DATA | {"contract", "plain", "wire", "bridges", "exports", "backend", "loops", "clock"}
+SEAM = DATA | {
+    "contract",
+    "plain",
+    "wire",
+    "bridges",
+    "exports",
+    "backend",
+    "loops",
+    "lifetimes",
+    "clock",
+}
 RUNS = SEAM | {"lending", "transcript", "execution", "opened", "engine", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
@@ -54,6 +64,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "exports": DATA | {"plain", "wire", "bridges"},
     "backend": DATA | {"contract", "wire", "bridges"},
     "loops": {"errors"},
+    "lifetimes": set(),
     "clock": set(),
     "lending": SEAM,
     "dataframe": DATA | {"contract"},

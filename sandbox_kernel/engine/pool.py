@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-import os
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any, NamedTuple
 
+from .. import lifetimes
 from ..backend import CANCELLED, ActiveCode, Lent, Listener
 from ..contract import CodeExecutionError
 from ..errors import EngineClosedError, IsolationError
@@ -61,7 +59,7 @@ class WorkerPool:
         self._taken: dict[Taker, int] = {}  # process numbers of workers in use
         self._since: dict[Taker, float] = {}  # when a worker was first asked for
         self._closed = False
-        _pools.add(self)
+        lifetimes.opened(self)
 
     # -- settings and diagnostics
 
@@ -172,7 +170,7 @@ class WorkerPool:
         for taker in takers:
             taker.abandon("the engine was closed")
         _close_processes(zygotes, spares)
-        _pools.discard(self)
+        lifetimes.closed(self)
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -396,20 +394,3 @@ def _close_processes(zygotes: list[ZygoteProcess], spares: list[Worker]) -> None
         worker.close()
     for zygote in zygotes:
         zygote.close()
-
-
-_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    for pool in list(_pools):
-        pool.close()
-
-
-def _forget_all() -> None:
-    for pool in list(_pools):
-        pool.forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)

@@ -6,13 +6,13 @@ before it loads anything else: both take a while, and on two processors they ove
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import socket
 import sys
 from typing import Any, NamedTuple
 
 from ..errors import EngineError
+from ..isolation.imports import folders_of
 
 # Without collections of garbage: they would write to pages that all workers share.
 _BOOT = (
@@ -71,15 +71,5 @@ def _open_pidfd(pid: int) -> int | None:
 
 
 def worker_paths() -> list[str]:
-    """The folders of what a worker imports, and no others: not the user's path."""
-    folders: list[str] = []
-    for name in _NEEDED:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise EngineError(f"the package {name} is not installed")
-        folder = os.path.dirname(os.path.abspath(spec.origin))
-        if spec.submodule_search_locations is not None:
-            folder = os.path.dirname(folder)
-        if folder not in folders:
-            folders.append(folder)
-    return folders
+    """The folders of what a worker imports."""
+    return folders_of(_NEEDED)

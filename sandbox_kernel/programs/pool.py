@@ -7,16 +7,13 @@ may take a while; a program whose place waits as a spare does not wait for it.
 from __future__ import annotations
 
 import asyncio
-import atexit
-import os
 import threading
-import weakref
 from collections import deque
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from .. import loops
+from .. import lifetimes, loops
 from ..errors import EngineBusyError, EngineClosedError, EngineError
 from ..isolation.beneath import Quota
 from ..sessions import Workspaces
@@ -57,7 +54,7 @@ class ProgramPool:
         self._asks = False  # somebody, which level there is
         self._problem: EngineError | None = None  # why there is none
         self._closed = False
-        _pools.add(self)
+        lifetimes.opened(self)
 
     # -- settings and diagnostics
 
@@ -374,7 +371,7 @@ class ProgramPool:
         self._zygotes.close()
         for spare in (*self._spares.drop(), *self._left):
             spare.place.close()
-        _pools.discard(self)
+        lifetimes.closed(self)
 
     def forget(self) -> None:
         """In a fork of the host: processes and locks are the parent's."""
@@ -386,20 +383,3 @@ class ProgramPool:
         self._executing.clear()
         self._in_line.clear()
         self._zygotes.forget()
-
-
-_pools: weakref.WeakSet[ProgramPool] = weakref.WeakSet()
-
-
-@atexit.register
-def _close_all() -> None:
-    for pool in list(_pools):
-        pool.close()
-
-
-def _forget_all() -> None:
-    for pool in list(_pools):
-        pool.forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)

@@ -5,13 +5,13 @@ Where it imports from is sent to it rather than written on its command line, whi
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import socket
 import sys
 from typing import Any, NamedTuple
 
 from ..errors import EngineError
+from ..isolation.imports import folders_of
 from . import protocol
 from .protocol import Kind
 
@@ -51,7 +51,7 @@ def spawn(
     argv = [executable, *_FLAGS]
     try:
         pid = os.posix_spawn(executable, argv, _ENVIRONMENT, file_actions=actions, setsid=True)
-        boot = {"paths": _paths(), "module": module or _MODULE}
+        boot = {"paths": zygote_paths(), "module": module or _MODULE}
         protocol.send(ours, {**boot, "level": level, "folder": folder, "kind": kind})
     except OSError:
         ours.close()
@@ -69,16 +69,6 @@ def own_interpreter() -> str:
     return str(found)
 
 
-def _paths() -> list[str]:
-    """The folders of what the zygote imports beside the standard library, and no others."""
-    folders: list[str] = []
-    for name in _NEEDED:
-        spec = importlib.util.find_spec(name)
-        if spec is None or spec.origin is None:
-            raise EngineError(f"the package {name} is not installed")
-        folder = os.path.dirname(os.path.abspath(spec.origin))
-        if spec.submodule_search_locations is not None:
-            folder = os.path.dirname(folder)
-        if folder not in folders:
-            folders.append(folder)
-    return folders
+def zygote_paths() -> list[str]:
+    """The folders of what the zygote imports beside the standard library."""
+    return folders_of(_NEEDED)

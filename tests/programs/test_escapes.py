@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.programs.levels import LEVELS
-from sandbox_kernel.programs.spawn import _paths, own_interpreter
+from sandbox_kernel.programs.spawn import own_interpreter, zygote_paths
 from tests.programs.attacks import ATTACKS, GOT_THROUGH, Attack
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def attempted(host: str, level: str) -> dict[str, Any] | str:
     if found is None:
         return "takes setpriv, and an interpreter that everybody can start"
     site = [path for path in sys.path if path.endswith("site-packages")]
-    paths = os.pathsep.join([str(ROOT), *_paths(), *site])
+    paths = os.pathsep.join([str(ROOT), *zygote_paths(), *site])
     env = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
     done = subprocess.run(found, capture_output=True, text=True, timeout=120, cwd=ROOT, env=env)
     if "IsolationError" in done.stderr:
