@@ -57,13 +57,18 @@ def read_texts(folder: str | os.PathLike[str], suffixes: Collection[str], bounds
 
 def read_text(path: str | os.PathLike[str], most: int) -> str:
     """One file that somebody named: links are followed. Raises OSError or UnicodeDecodeError."""
+    return read_bytes(path, most).decode("utf-8-sig")
+
+
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """Likewise, whatever is in it."""
     with open(path, "rb", opener=_without_waiting) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
         content = file.read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
-    return content.decode("utf-8-sig")
+    return content
 
 
 def did_you_mean(path: str | os.PathLike[str]) -> str:

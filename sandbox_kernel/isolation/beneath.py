@@ -16,7 +16,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import NamedTuple
@@ -126,7 +126,7 @@ class Directory:
 
     def walk(self, most: int, depth: int | None = None) -> Iterator[Entry]:
         """Up to so many entries beneath it, in any order; folders that cannot be read are left out."""
-        return walk(self._open_folder, most, depth)
+        return walk(self._open_folder_at, self._root, most, depth)
 
     def usage(self, quota: Quota | None = None) -> Usage:
         """What lies in it, counted until it is more than the quota."""
@@ -225,38 +225,33 @@ class Directory:
             seen = entry.stat
             has_one_name = stat.S_ISDIR(seen.st_mode) or seen.st_nlink == 1
             if seen.st_uid != owner and has_one_name:
-                parts = parts_of(entry.path)
-                with self._parent(parts) as folder:
-                    os.chown(parts[-1], owner, -1, dir_fd=folder, follow_symlinks=False)
+                os.chown(entry.name, owner, -1, dir_fd=entry.folder, follow_symlinks=False)
         if os.fstat(self._root).st_uid != owner:
             os.fchown(self._root, owner, -1)
 
     # ------------------------------------------------------------------ within
 
     def _open(self, parts: tuple[bytes, ...], flags: int, mode: int = 0) -> int:
+        return self._open_at(self._root, parts, flags, mode)
+
+    def _open_at(self, folder: int, parts: Sequence[bytes], flags: int, mode: int = 0) -> int:
         try:
-            return open_beneath(self._root, parts, flags, mode)
+            return open_beneath(folder, parts, flags, mode)
         except PermissionError:
             if not self._is_ours:
                 raise
-            self._permit(parts)
-            return open_beneath(self._root, parts, flags, mode)
+            _permit(folder, parts)
+            return open_beneath(folder, parts, flags, mode)
 
     def _open_folder(self, parts: tuple[bytes, ...]) -> int:
-        folder = self._open(parts, _FOLDER)
-        if self._is_ours:
-            removal.permit(folder)  # it may be readable and closed to everything else
-        return folder
+        return self._open_folder_at(self._root, parts)
 
-    def _permit(self, parts: tuple[bytes, ...]) -> None:
-        """Every folder on the way, and what it leads to."""
-        removal.permit(self._root)
-        for length in range(1, len(parts) + 1):
-            descriptor = open_beneath(self._root, parts[:length], O_PATH)
-            try:
-                removal.permit(descriptor)
-            finally:
-                os.close(descriptor)
+    def _open_folder_at(self, folder: int, parts: Sequence[bytes]) -> int:
+        """From one that is beneath the root as well."""
+        found = self._open_at(folder, parts, _FOLDER)
+        if self._is_ours:
+            removal.permit(found)  # it may be readable and closed to everything else
+        return found
 
     @contextmanager
     def _parent(self, parts: tuple[bytes, ...]) -> Iterator[int]:
@@ -296,6 +291,20 @@ class Directory:
         files = used.files + (replaced is None)
         if used.bytes - (replaced or 0) + more > self._quota.bytes or files > self._quota.files:
             raise failure(errno.EDQUOT, path)
+
+
+def _permit(folder: int, parts: Sequence[bytes]) -> None:
+    """Itself, every folder on the way, and what that leads to."""
+    at = os.dup(folder)
+    try:
+        removal.permit(at)
+        for part in parts:
+            below = open_beneath(at, (part,), O_PATH)
+            os.close(at)
+            at = below
+            removal.permit(at)
+    finally:
+        os.close(at)
 
 
 def _fill(descriptor: int, data: bytes, owner: int | None) -> None:

@@ -1,6 +1,6 @@
 """Landlock: which files a process can reach, decided by the process itself, for good.
 
-Everything is handled and only what a rule names is allowed. No rule allows TCP, and from ABI 6 on
+Everything is handled and only what a rule names is allowed. TCP is not, unless asked for, and from ABI 6 on
 neither signals nor abstract sockets leave the process's own domain. Landlock does not see the
 metadata of files (`stat`, `chmod`), UDP, or sockets that have a path: a filter has to.
 """
@@ -44,11 +44,11 @@ def abi() -> int:
         return 0
 
 
-def ruleset(rules: Iterable[Rule]) -> int:
-    """A descriptor of the rules. Paths that do not exist are left out."""
+def ruleset(rules: Iterable[Rule], *, tcp: bool = False) -> int:
+    """A descriptor of the rules. Paths that do not exist are left out; `tcp` leaves TCP open."""
     version = abi()
     handled = _HANDLED[min(version, len(_HANDLED) - 1)]
-    attributes = ffi.from_buffer(struct.pack("<QQQ", handled, _ALL_TCP, _ALL_SCOPES))
+    attributes = ffi.from_buffer(struct.pack("<QQQ", handled, 0 if tcp else _ALL_TCP, _ALL_SCOPES))
     size = _SIZES[min(version, len(_SIZES) - 1)]
     made = call("landlock_create_ruleset", attributes, size, 0)
     for path, access in rules:

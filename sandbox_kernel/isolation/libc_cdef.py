@@ -15,6 +15,7 @@ struct sock_fprog { unsigned short len; struct sock_filter *filter; };
 int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
 int capset(void *header, const void *data);
 long syscall(long number, ...);
+int fork(void);
 int unshare(int flags);
 int setns(int descriptor, int kind);
 int mount(const char *, const char *, const char *, unsigned long flags, const void *data);

@@ -70,9 +70,15 @@ def bind(source: str, target: str, flags: int) -> None:
         os.makedirs(target, exist_ok=True)
     else:
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+        if not os.path.exists(target):
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
     _mount(source, target, None, _BIND | _RECURSIVE)
     restrict_mount(target, flags)
+
+
+def bind_as_it_is(source: str, target: str) -> None:
+    """A folder on one that is there, with the flags of the mount that it is in."""
+    _mount(source, target, None, _BIND)
 
 
 def restrict_mount(target: str, flags: int) -> None:

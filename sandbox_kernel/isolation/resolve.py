@@ -118,6 +118,7 @@ def _open(at: int, name: bytes, flags: int, mode: int = 0) -> int:
     try:
         return os.open(name, flags, mode, dir_fd=at)
     except NotADirectoryError:  # openat2 tells a link from a file that is in the way
-        if stat.S_ISLNK(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode):
+        kind = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
+        if stat.S_ISLNK(kind) or stat.S_ISDIR(kind):  # a folder by now: they are being swapped
             raise failure(errno.ELOOP, name) from None
         raise

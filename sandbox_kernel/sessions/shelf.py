@@ -1,7 +1,7 @@
 """Workspaces as they lie on the disk, for all processes that share the root.
 
     ROOT/<id>             the workspace, which programs write into
-    ROOT/.leases/<id>     locked by the process that uses it; its date is the last use
+    ROOT/.leases/<id>     locked by the process that uses it; its date is the last use, its content a mark
     ROOT/.removed/<n>/    a workspace and its lease on their way out
     ROOT/.lock            locked for the moment in which one of the above is made or moved
 
@@ -24,6 +24,7 @@ from ..isolation.beneath import Directory, Quota
 
 _LEASES, _REMOVED, _LOCK = ".leases", ".removed", ".lock"
 _FILES, _LEASE = "files", "lease"
+_MARK_BYTES = 16
 _MOST_SESSIONS = 1_000_000
 
 
@@ -72,6 +73,16 @@ class Shelf:
             return False
         return current.st_ino == os.fstat(lease).st_ino
 
+    def mark_of(self, session_id: str) -> str:
+        """What tells the workspace from others that had, or will have, the same id; else empty.
+
+        Neither its path nor its inode do: both are soon used again.
+        """
+        try:
+            return self._root.read(f"{_LEASES}/{session_id}", 2 * _MARK_BYTES).decode("ascii")
+        except (OSError, ValueError):  # it is gone, or these workspaces were closed
+            return ""
+
     def put_away(self, session_id: str) -> bool:
         """Takes the workspace out of sight at once, in use or not; `sweep` removes it."""
         with self._structure():
@@ -92,7 +103,7 @@ class Shelf:
 
     def sessions(self) -> list[str]:
         """The ids of workspaces that are there and have not expired, sorted."""
-        return [session_id for session_id in self._leased() if self._is_served(session_id)]
+        return [session_id for session_id in self._leased() if self.is_served(session_id)]
 
     def sweep(self) -> None:
         """Removes what was put away, unless a program still runs in it."""
@@ -109,6 +120,8 @@ class Shelf:
             lease = _locked(self._root, session_id, os.O_CREAT)
         if lease is not None:
             self._root.mkdir(session_id, parents=True)
+            if not os.fstat(lease).st_size:
+                os.write(lease, secrets.token_hex(_MARK_BYTES).encode())
             os.utime(lease)
         return lease
 
@@ -121,7 +134,8 @@ class Shelf:
         except FileNotFoundError:
             return []
 
-    def _is_served(self, session_id: str) -> bool:
+    def is_served(self, session_id: str) -> bool:
+        """Whether it is there and has not expired."""
         with self._structure():
             if not _exists(self._root, session_id):
                 return False

@@ -94,6 +94,10 @@ class Workspaces:
         """The ids of all workspaces, sorted."""
         return self.shelf.sessions()
 
+    def __contains__(self, session_id: str) -> bool:
+        """Whether the session has a workspace; asking is no use of it."""
+        return self.shelf.is_served(checked_id(session_id))
+
     def close(self) -> None:
         """Ends the work in the background; a private root goes. Workspaces elsewhere stay."""
         with self._lock:
