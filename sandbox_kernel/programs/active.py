@@ -8,29 +8,32 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, Protocol
 
 from .. import loops
 from ..errors import EngineError
 from ..sessions import Workspaces
 from . import ending, protocol
+from .binaries import ran_out_of_memory
 from .channel import Channel
 from .contract import ProgramOptions, ProgramResult
-from .ending import Ending
+from .ending import Ending, Times, result_of
 from .feed import Feed
 from .gathering import Left, gather
 from .inputs import write_inputs
-from .node import ran_out_of_memory
+from .inside.paths import INSTALLED
+from .installs import Installing
 from .outputs import Snapshot, snapshot
 from .pipes import Pipes
 from .place import Place
 from .protocol import End
-from .runtimes import NODE
-from .streams import Chunk, text_of, text_of_both
+from .runtimes import DENO, NODE
+from .streams import Chunk, text_of
 from .turn import Turn
 
-PATIENCE = 10.0  # seconds that a program waits for its place
+PATIENCE = 10.0  # seconds that a program waits for its place, or any other of the zygote's
+_MOST_PATIENCE = 120.0  # for its own
 _GRACE = 2.0  # seconds that a supervisor has to end its tree
 _FOREVER = 2**53  # milliseconds
 _LARGE = 2**20  # bytes of inputs, which are written by another thread
@@ -44,6 +47,7 @@ class Listener(Protocol):
     isolation: str | None
 
     def on_start(self) -> None: ...
+    def on_asking(self, asking: bool) -> None: ...
     def add(self, item: Chunk) -> None: ...
     def settled(self, result: ProgramResult | EngineError) -> None: ...
 
@@ -92,13 +96,33 @@ class ActiveProgram:
         self._before: Snapshot = {}
         self._names = options.runtime.names(inputs)
         self._pipes = Pipes(options.output_bytes, loop, listener.add)
-        self._channel = Channel(options.tools, loop, self._terminate)
+        self._channel = self._channel_to(options.tools)
+        self._installing: Installing | None = None
+        self._asked_since: float | None = None
+        self._excused = 0.0  # seconds in which people were asked
         self._stdin: Feed | None = None
         self._stop: tuple[str | None] | None = None  # the reason, once it is to end
         self._timers: list[asyncio.TimerHandle] = []
         self._attempts = 0
+        self._attached_at = 0.0
         self._is_placed = False  # its place is ready
         self._ended = False
+
+    def _channel_to(self, toolbox: Any) -> Channel:
+        policy = self.options.policy
+        gate = None if policy is None else policy.gate()
+        return Channel(toolbox, gate, self.loop, self._terminate, self._asking)
+
+    def install_with(self, installing: Installing) -> None:
+        """Before it begins: it may install packages, beside calling its tools."""
+        self._installing = installing
+        installing.toolbox = self.options.tools
+        self._channel = self._channel_to(installing)
+
+    @property
+    def installed(self) -> str | None:
+        """The name of the folder of what it installs."""
+        return self._installing.name if self._installing is not None else None
 
     # -- from outside
 
@@ -108,6 +132,10 @@ class ActiveProgram:
 
     def memory_used_bytes(self) -> int | None:
         return None
+
+    def processor_seconds(self) -> float | None:
+        place = self.place
+        return None if place is None else place.processor_seconds()
 
     def fail(self, error: EngineError) -> None:
         """No place can be had."""
@@ -129,6 +157,7 @@ class ActiveProgram:
             place.close()
             return
         self.place = place
+        self._attached_at = monotonic()
         self._attempts += 1
         self.loop.add_reader(place.control.fileno(), self._on_control)
         self._later(PATIENCE, self._lose_patience)
@@ -160,8 +189,14 @@ class ActiveProgram:
         self.place, self._is_placed = None, False
 
     def _lose_patience(self) -> None:
+        """Not while others get theirs, as they do one after another on a machine with much to do."""
         place = self.place
         assert place is not None
+        now = monotonic()
+        left = place.signs.last + PATIENCE - now
+        if left > 0 and now - self._attached_at < _MOST_PATIENCE:
+            self._later(left, self._lose_patience)
+            return
         self._detach(place)
         self._owner.distrust(self)
         if self._stop is not None:
@@ -222,13 +257,32 @@ class ActiveProgram:
     def _job(self) -> bytes:
         options = self.options
         job = {"args": options.args, "env": dict(options.env), "tools": options.tools is not None}
+        job["allow"] = options.allowed.flags
+        if self._installing is not None:
+            has_root = self.place is not None and self.place.launch.folder is None
+            job["installed"] = INSTALLED if has_root else self._installing.folder
         return json.dumps(job | self._names).encode()
 
     # -- while it runs
 
+    def _asking(self, asking: bool) -> None:
+        """Asking takes none of its time, but for what it computes meanwhile: its supervisor knows."""
+        now = perf_counter()
+        if self._asked_since is not None:
+            self._excused += now - self._asked_since
+        self._asked_since = now if asking else None
+        self._listener.on_asking(asking)
+        if self.place is not None and self._stop is None:
+            with suppress(OSError):  # it is gone, and its end will tell
+                self.place.control.send(protocol.ASKING if asking else protocol.ANSWERED)
+
     def _overdue(self) -> None:
         """Its supervisor, which should have ended it long ago, may be stopped."""
-        if self._stop is None and self.place is not None:
+        late = perf_counter() - (self._began_at or 0.0) - self._excused
+        left = self.options.timeout_ms / 1000 + _GRACE - late
+        if self._asked_since is not None or left > 0:
+            self._later(max(left, _GRACE), self._overdue)
+        elif self._stop is None and self.place is not None:
             self._stop = (ending.over_time(self.options.timeout_ms),)
             self.place.kill()
 
@@ -283,7 +337,7 @@ class ActiveProgram:
             self._conclude(how, Left())
             return
         most = self.options.max_file_bytes
-        hidden = tuple(self._names.values())
+        hidden = (*self._names.values(), *self.options.allowed.names)
         said = self._channel.said
         future = self.loop.run_in_executor(
             None, gather, directory, self._before, said, most, hidden
@@ -309,11 +363,11 @@ class ActiveProgram:
         if end is not None:
             limit = self.options.timeout_ms
             how = ending.of(end, place.limits, limit, asked, self._channel.out_of_memory)
-            return how._replace(oom=True) if self._node_ran_out_of_memory(how) else how
+            return how._replace(oom=True) if self._v8_ran_out_of_memory(how) else how
         return ending.stopped(asked) if self._stop is not None else ending.lost()
 
-    def _node_ran_out_of_memory(self, how: Ending) -> bool:
-        if self.options.runtime.name != NODE or how.killed or not how.exit_code:
+    def _v8_ran_out_of_memory(self, how: Ending) -> bool:
+        if self.options.runtime.name not in (NODE, DENO) or how.killed or not how.exit_code:
             return False
         return ran_out_of_memory(how.exit_code, text_of("stderr", self._listener.items))
 
@@ -329,21 +383,9 @@ class ActiveProgram:
                 self.loop.remove_reader(process)
 
     def _result(self, how: Ending, left: Left) -> ProgramResult:
-        now, chunks = perf_counter(), self._listener.items
-        began = now if self._began_at is None else self._began_at
-        return ProgramResult(
-            stdout=text_of("stdout", chunks),
-            stderr=text_of("stderr", chunks),
-            logs=text_of_both(chunks),
-            duration_ms=(now - began) * 1000,
-            queued_ms=(began - self._asked_at) * 1000,
-            truncated=self._pipes.truncated,
-            output_files=left.output_files,
-            result=left.result,
-            files=left.files,
-            calls=self._channel.calls,
-            **how._asdict(),
-        )
+        times = Times(self._asked_at, self._began_at, perf_counter())
+        said, calls = self._listener.items, self._channel.calls
+        return result_of(how, left, said, times, truncated=self._pipes.truncated, calls=calls)
 
     def _settle(self, result: ProgramResult | EngineError) -> None:
         self._ended = True
@@ -357,12 +399,14 @@ class ActiveProgram:
         self._listener.settled(result)
 
     def _end_turn(self) -> None:
+        if self._installing is not None:
+            self._installing.end()
         if self.turn is not None:
             self.turn.end()
 
     def _workspace_deleted(self) -> None:
         """From any thread."""
-        self.terminate("its workspace was deleted")
+        self.terminate(ending.DELETED)
 
     # -- timers
 

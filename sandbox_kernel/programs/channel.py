@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from ..calls import Gate
 from ..errors import ProtocolError
 from ..wire.frame import Frame, FrameReader, pack
 from .calls import Calls, Toolbox
@@ -23,22 +24,26 @@ class Channel:
     def __init__(
         self,
         toolbox: Toolbox | None,
+        gate: Gate | None,
         loop: asyncio.AbstractEventLoop,
         stop: Callable[[str], None],
+        on_asking: Callable[[bool], None],
     ) -> None:
         self.said: bytes | None = None  # by its last `set_result`
         self.out_of_memory = False
         self._loop = loop
         self._stop = stop
         self._reader = FrameReader(MESSAGE_BYTES)
-        self._calls = None if toolbox is None else Calls(toolbox, loop, self._answer)
+        self._calls = (
+            None if toolbox is None else Calls(*(toolbox, gate, loop, self._answer, on_asking))
+        )
         self._socket: socket.socket | None = None
         self._feed: Feed | None = None
 
     @property
     def calls(self) -> list[dict[str, Any]]:
         """What is known of calls of tools."""
-        return [] if self._calls is None else list(self._calls.records)
+        return [] if self._calls is None else self._calls.log.to_json()
 
     def open(self, connection: socket.socket, job: bytes, source: bytes) -> None:
         """Sends the program."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import platform
 
 from ..errors import EngineError
-from .node import find_node
+from .binaries import find_binary
 from .protocol import LANDLOCK, NAMESPACES
+from .runtimes import DENO, NODE, PYTHON
 from .settings import Settings
 
 _ADVICE = {
@@ -22,11 +23,15 @@ _ADVICE = {
 def runtimes(settings: Settings) -> dict[str, str]:
     """Each runtime's version and place, or why it cannot be used."""
     python = settings.python or f"{platform.python_version()}, the host's own"
+    return {PYTHON: python, **{name: _binary(name, settings) for name in (NODE, DENO)}}
+
+
+def _binary(runtime: str, settings: Settings) -> str:
     try:
-        node = find_node(settings.node)
+        found = find_binary(runtime, settings)
     except EngineError as error:
-        return {"python": python, "node": str(error)}
-    return {"python": python, "node": f"{node.version}, {node.path}"}
+        return str(error)
+    return f"{found.version}, {found.path}" if found else ""
 
 
 def advice(refused: dict[str, str]) -> dict[str, str]:

@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..brief import brief
+from ..calls import Rulebook
 from ..errors import OptionError
 from ..jsonable import to_jsonable
+from ..options import check_policy
 from ..sessions import Workspaces
 from ..sessions.workspaces import checked_id
 from ..spelling import suggestion, synonyms
 from ..values import undefined
+from .grants import NOTHING, Allowed, checked_allow
 from .outputs import OutputFile
-from .runtimes import Runtime, runtime_of
+from .protocol import Packages
+from .runtimes import NODE, PYTHON, Runtime, runtime_of
 
 DEFAULT_TIMEOUT_MS = 30_000
 DEFAULT_MEMORY_BYTES = 256 * 2**20
@@ -49,8 +53,12 @@ class ProgramOptions:
     max_file_bytes: int = DEFAULT_FILE_BYTES
     env: Mapping[str, str] = field(default_factory=dict)
     tools: Any = None  # a Toolbox
+    policy: Rulebook | None = None
+    allowed: Allowed = NOTHING
     session: str | None = None
     workspaces: Workspaces | None = None
+    packages: Packages | None = None
+    install: bool = False
 
     @classmethod
     def of(
@@ -62,19 +70,22 @@ class ProgramOptions:
     ) -> ProgramOptions:
         """Checks everything; an option that is None has its default."""
         for name in unknown:
-            known = ["language", *_CHECKS, *_NOT_YET, "engine"]
+            known = ["language", *_CHECKS, "allow", "engine"]
             hint = suggestion(name, known, others=_SYNONYMS)
             raise OptionError(f"unknown option {name!r}; {hint}", name)
         source = _text("code", code)
         runtime = runtime_of(language)
         given = {name: value for name, value in options.items() if value is not None}
-        for name in _NOT_YET:
-            if given.pop(name, None):
-                raise OptionError(f"{name} is not supported yet", name)
+        allowed = checked_allow(given.pop("allow", {}), runtime)
         checked = {name: _CHECKS[name](name, value) for name, value in given.items()}
-        if "tools" in checked and runtime.name not in _CALLS_TOOLS:
-            raise OptionError(f"programs in {runtime.title} cannot call tools yet", "tools")
-        return cls(source, runtime, **checked)
+        if checked.get("packages") and runtime.name != PYTHON:
+            raise OptionError(
+                f"packages are for Python programs, not for {runtime.title}", "packages"
+            )
+        if checked.get("install") and runtime.name not in (PYTHON, NODE):
+            raise OptionError(f"install is for Python and Node, not for {runtime.title}", "install")
+        checked["env"] = {**allowed.env, **checked.get("env", {})}
+        return cls(source, runtime, allowed=allowed, **checked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +204,18 @@ def _as_given(_: str, value: Any) -> Any:
     return value
 
 
+def _check_packages(_: str, value: object) -> Packages | None:
+    from .packages import lent_packages  # reads the metadata of packages, which is slow to load
+
+    return lent_packages(value)
+
+
+def _check_install(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} must be True or False, not {_kind(value)}", name)
+    return value
+
+
 def _check_session(_: str, value: object) -> str:
     return checked_id(value)
 
@@ -203,8 +226,6 @@ def _check_workspaces(name: str, value: object) -> Workspaces:
     return value
 
 
-_CALLS_TOOLS = ("python",)
-_NOT_YET = ("packages", "install", "policy", "allow")
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "stdin": _check_stdin,
     "args": _check_args,
@@ -214,7 +235,10 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "output_bytes": _bytes(0),
     "max_file_bytes": _bytes(0),
     "env": _check_env,
+    "packages": _check_packages,
+    "install": _check_install,
     "tools": _check_tools,
+    "policy": lambda _, value: check_policy(value),
     "session": _check_session,
     "workspaces": _check_workspaces,
 }

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from ..sizes import spell_size
+from .contract import ProgramResult
+from .gathering import Left
 from .protocol import ASKED, DISK, ENDED, MEMORY, THREADS, TIME, End, Limits
+from .streams import Chunk, text_of, text_of_both
 
 KILLED = 128 + signal.SIGKILL
 _LOST = "its supervisor was ended from outside"
 _TERMINATED = "terminated"
+DELETED = "its workspace was deleted"
 
 
 class Ending(NamedTuple):
@@ -69,3 +74,37 @@ def _by_itself(code: int, end: End, limits: Limits, out_of_memory: bool) -> Endi
     if code < 0:
         return Ending(128 - code, oom=out_of_memory)
     return Ending(code, oom=out_of_memory and code != 0)
+
+
+class Times(NamedTuple):
+    """In seconds, of one clock; `began` is None if it never did."""
+
+    asked: float
+    began: float | None
+    ended: float
+
+
+def result_of(
+    how: Ending,
+    left: Left,
+    said: Sequence[Chunk],
+    times: Times,
+    *,
+    truncated: bool,
+    calls: list[Any],
+) -> ProgramResult:
+    """All that is known of a program."""
+    began = times.ended if times.began is None else times.began
+    return ProgramResult(
+        stdout=text_of("stdout", said),
+        stderr=text_of("stderr", said),
+        logs=text_of_both(said),
+        duration_ms=(times.ended - began) * 1000,
+        queued_ms=(began - times.asked) * 1000,
+        truncated=truncated,
+        output_files=left.output_files,
+        result=left.result,
+        files=left.files,
+        calls=calls,
+        **how._asdict(),
+    )

@@ -6,10 +6,11 @@ import asyncio
 import warnings
 from typing import Protocol
 
+from ..backend import ActiveRun
 from ..errors import EngineError
 from ..execution import Execution
 from ..transcript import Transcript
-from .active import ActiveProgram, Listener
+from .active import Listener
 from .contract import ProgramOptions, ProgramResult
 from .protocol import PROCESS
 from .streams import Chunk
@@ -25,7 +26,7 @@ class ProgramBackend(Protocol):
 
     def start(
         self, options: ProgramOptions, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveProgram:
+    ) -> ActiveRun:
         """May be called from any thread. Tells the listener on `loop`."""
 
 

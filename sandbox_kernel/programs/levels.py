@@ -31,7 +31,11 @@ class Tried(NamedTuple):
 
 
 def try_levels(
-    settings: Settings, limits: Limits, kind: Kind = _PLAIN, session: str | None = None
+    settings: Settings,
+    limits: Limits,
+    kind: Kind = _PLAIN,
+    session: str | None = None,
+    installed: str | None = None,
 ) -> Tried:
     """The first level at which a place gets ready; IsolationError if there is none."""
     if sys.platform != "linux":
@@ -42,7 +46,7 @@ def try_levels(
     refused: dict[str, str] = {}
     for level in wanted:
         try:
-            return Tried(*_try(settings, limits, level, kind, session), refused)
+            return Tried(*_try(settings, limits, level, kind, session, installed), refused)
         except (EngineError, OSError) as error:
             refused[level] = str(error)
     reasons = "; ".join(f"{level}: {why}" for level, why in refused.items())
@@ -54,11 +58,16 @@ def start_zygote(settings: Settings, level: str, kind: Kind) -> ZygoteProcess:
 
 
 def _try(
-    settings: Settings, limits: Limits, level: str, kind: Kind, session: str | None
+    settings: Settings,
+    limits: Limits,
+    level: str,
+    kind: Kind,
+    session: str | None,
+    installed: str | None,
 ) -> tuple[ZygoteProcess, Place]:
     zygote = start_zygote(settings, level, kind)
     try:
-        place = zygote.open_place(limits, session)
+        place = zygote.open_place(limits, session, installed)
         _wait_until_ready(place)
     except BaseException:
         zygote.close()

@@ -8,12 +8,14 @@ import signal
 import socket
 import threading
 from contextlib import suppress
+from time import monotonic
 from typing import Any, NamedTuple
 
 from ..errors import EngineError
 from ..isolation.beneath import Directory
 from . import protocol
 from .protocol import Launch, Limits
+from .spent import pid_of, spent_below
 
 _PASSED = 3  # by a supervisor that is ready: the directory, its own process, the guest's
 
@@ -28,12 +30,19 @@ class Ends(NamedTuple):
             os.close(descriptor)
 
 
+class Signs:
+    """When a zygote last showed that it works: a place of it became ready."""
+
+    last = 0.0
+
+
 class Place:
     """Asked for with `open_place`; `read_ready` tells when the guest waits, locked, for a program."""
 
     def __init__(
         self,
         launch: Launch,
+        signs: Signs,
         control: socket.socket,
         channel: socket.socket,
         stdin: int,
@@ -41,6 +50,7 @@ class Place:
         stderr: int,
     ) -> None:
         self.launch = launch
+        self.signs = signs
         self.control = control
         self.channel = channel
         self.stdin: int | None = stdin
@@ -50,6 +60,7 @@ class Place:
         self.owner: int | None = None  # whose the directory is; None for the host's user
         self.supervisor: int | None = None
         self.guest: int | None = None
+        self._pid: int | None = None  # the supervisor's
         _open.add(self)
 
     @property
@@ -79,8 +90,10 @@ class Place:
                 os.close(descriptor)
             raise EngineError("no descriptors are left for the program")
         directory, self.supervisor, self.guest = passed
+        self._pid = pid_of(self.supervisor)
         self.owner = message["owner"]
         self.directory = Directory(directory, is_ours=True)
+        self.signs.last = monotonic()
         return True
 
     def check_alive(self) -> None:
@@ -90,6 +103,10 @@ class Place:
             poll.register(process or -1, select.POLLIN)
         if poll.poll(0):
             raise EngineError("the process that waited for the program is gone")
+
+    def processor_seconds(self) -> float | None:
+        """What the program has computed so far; None where the system does not tell. From any thread."""
+        return None if self._pid is None else spent_below(self._pid)
 
     def read_end(self) -> bytes:
         """How it ended, as the supervisor says; nothing if that ended itself."""
@@ -134,7 +151,7 @@ class Place:
             self.directory.close()
 
 
-def open_place(launch: Launch) -> tuple[Place, Ends]:
+def open_place(launch: Launch, signs: Signs) -> tuple[Place, Ends]:
     """Our ends, and those for the zygote. May raise OSError, with nothing left open."""
     opened: list[int | socket.socket] = []
     try:
@@ -152,7 +169,7 @@ def open_place(launch: Launch) -> tuple[Place, Ends]:
     for connection in (control, channel):
         connection.setblocking(False)
     theirs = their_control.detach(), their_stdin, their_stdout, their_stderr, their_channel.detach()
-    return Place(launch, control, channel, stdin, stdout, stderr), Ends(theirs)
+    return Place(launch, signs, control, channel, stdin, stdout, stderr), Ends(theirs)
 
 
 def _pair(opened: list[Any], kind: int) -> tuple[socket.socket, socket.socket]:

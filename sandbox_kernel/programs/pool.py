@@ -1,7 +1,8 @@
 """ProgramPool: which program gets a place, how many run at once, and that nothing is left behind.
 
-A thread of its own starts zygotes, asks them for places and tidies up after programs, because that
-may take a while; a program whose place waits as a spare does not wait for it.
+A thread of its own asks zygotes for places and tidies up after programs, because that may take a
+while; a program whose place waits as a spare does not wait for it. Where a zygote has to be started
+first, which takes seconds if packages are to be loaded, the program gets a thread of its own.
 """
 
 from __future__ import annotations
@@ -9,25 +10,38 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import lifetimes, loops
-from ..errors import EngineBusyError, EngineClosedError, EngineError
+from ..backend import ActiveRun
+from ..errors import EngineBusyError, EngineClosedError, EngineError, OptionError
 from ..isolation.beneath import Quota
 from ..sessions import Workspaces
 from .active import ActiveProgram, Listener
 from .checkup import advice, runtimes
 from .contract import DEFAULT_MEMORY_BYTES, ProgramOptions
 from .families import Families, Key
+from .grants import check_reach
 from .inputs import checked_inputs
+from .installs import Installs
 from .place import Place
-from .protocol import Limits
+from .protocol import LANDLOCK, Limits
 from .runtimes import PYTHON
 from .settings import Settings
 from .spares import Spare, Spares
+from .starters import Starters
+from .users import next_user
 from .zygote import ZygoteProcess
+
+if TYPE_CHECKING:
+    from .scripts import Scripts
+
+
+_BEGINNING_SECONDS = 0.05
 
 
 class Processes(NamedTuple):
@@ -44,6 +58,7 @@ class ProgramPool:
         self._settings = settings or Settings()
         self._changed = threading.Condition(threading.RLock())
         self._thread: threading.Thread | None = None
+        self._starters = Starters(self._notify)
         self._zygotes = Families()
         self._spares = Spares()
         self._executing: dict[ActiveProgram, ZygoteProcess | None] = {}
@@ -53,6 +68,7 @@ class ProgramPool:
         self._left: deque[Spare] = deque()  # of programs that have ended, to be tidied up
         self._asks = False  # somebody, which level there is
         self._problem: EngineError | None = None  # why there is none
+        self._calm_at = 0.0  # when programs that have just begun no longer need all processors
         self._closed = False
         lifetimes.opened(self)
 
@@ -62,6 +78,18 @@ class ProgramPool:
     def workspaces(self) -> Workspaces:
         """Of sessions for which the caller names none; private, and gone with the process."""
         return Workspaces()
+
+    @cached_property
+    def _scripts(self) -> Scripts:
+        """Loaded late, because most who run programs run none of these."""
+        from .scripts import Scripts
+
+        return Scripts()
+
+    @cached_property
+    def _installs(self) -> Installs:
+        """Folders of what programs install."""
+        return Installs()
 
     @property
     def settings(self) -> Settings:
@@ -123,13 +151,18 @@ class ProgramPool:
 
     def start(
         self, options: ProgramOptions, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveProgram:
+    ) -> ActiveRun:
         """The program is held on `loop`. OptionError if its files are wrong."""
         with self._changed:
             self._refuse_if_closed()
         workspaces = (options.workspaces or self.workspaces) if options.session else None
         inputs = checked_inputs(options.files, self._quota(workspaces))
+        self._check_grants(options, inputs)
+        if options.runtime.is_script:
+            return self._scripts.start(options, inputs, listener, loop, workspaces)
         program = ActiveProgram(options, inputs, listener, loop, self, workspaces)
+        if options.install:
+            program.install_with(self._installs.open(options.runtime.name, program.turn))
         if program.turn is None:
             self._admit(program)
         else:
@@ -139,6 +172,13 @@ class ProgramPool:
                 loop, program.turn.wait, loop, partial(self._let_in, program), program.fail
             )
         return program
+
+    def _check_grants(self, options: ProgramOptions, inputs: Mapping[str, bytes]) -> None:
+        if taken := set(inputs).intersection(options.allowed.names):
+            raise OptionError(f"allow and files both have {sorted(taken)[0]!r}", "allow")
+        if options.allowed.grants.paths and not options.runtime.is_script:
+            level = self.level or self._settings.isolation
+            check_reach(options.allowed, next_user() is not None, level != LANDLOCK)
 
     def _quota(self, workspaces: Workspaces | None) -> Quota:
         settings = self._settings
@@ -198,13 +238,17 @@ class ProgramPool:
                 self._waiting.append(program)
             else:
                 self._executing[program] = spare.zygote
-            self._wake()
         if spare is not None:
             self._hand_over(program, spare.place)
+        with self._changed:
+            self._calm_at = monotonic() + _BEGINNING_SECONDS
+            self._wake()
 
     def _fitting_spare(self, program: ActiveProgram) -> Spare | None:
-        """They have the limits that most programs have, and no workspace."""
-        if program.turn is not None:
+        """They have the limits that most programs have, no workspace, and nothing else."""
+        options = program.options
+        more = options.packages is not None or options.install or options.allowed.grants
+        if program.turn is not None or more:
             return None
         return self._spares.take(program.options.runtime.name, self._limits(program))
 
@@ -279,18 +323,35 @@ class ProgramPool:
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(self._has_work)
+                while not self._has_work():
+                    self._changed.wait(self._seconds_until_calm())
                 if self._closed:
                     return
             self._do_some_work()
 
     def _has_work(self) -> bool:
         missing = self._missing_spare() is not None
-        idle = self._zygotes.idle(self._used())
+        idle = self._idle()
         return bool(self._closed or self._waiting or self._left or missing or self._asks or idle)
 
     def _missing_spare(self) -> str | None:
-        return self._spares.missing(self._settings.spares, self._zygotes.is_failing)
+        """While a program has just begun, only the last of Python's is replaced.
+
+        Making a place takes longer than most programs, and would take a processor from them.
+        """
+        wanted, is_failing = self._settings.spares, self._zygotes.is_failing
+        if self._seconds_until_calm() is None:
+            return self._spares.missing(wanted, is_failing)
+        return self._spares.missing(min(wanted, 1), is_failing, (PYTHON,))
+
+    def _seconds_until_calm(self) -> float | None:
+        """None if it is."""
+        left = self._calm_at - monotonic() if self._executing else 0.0
+        return left if left > 0 else None
+
+    def _idle(self) -> ZygoteProcess | None:
+        """A zygote that nobody needs; not while places are opened that are nobody's yet."""
+        return None if self._starters else self._zygotes.idle(self._used())
 
     def _used(self) -> set[ZygoteProcess]:
         """Zygotes of programs that execute, or of places that are not tidied up."""
@@ -301,9 +362,9 @@ class ProgramPool:
         with self._changed:
             program = self._waiting.popleft() if self._waiting else None
             left = self._left.popleft() if program is None and self._left else None
-            idle = self._zygotes.idle(self._used())
+            idle = self._idle()
         if program is not None:
-            self._open_place_for(program)
+            self._find_place_for(program)
         elif left is not None:
             left.place.close()
             left.zygote.remove(left.place)
@@ -311,6 +372,16 @@ class ProgramPool:
             self._zygotes.end(idle)
         else:
             self._open_spare()
+
+    def _find_place_for(self, program: ActiveProgram) -> None:
+        if self._zygotes.is_ready(self._kind(program)[0]):
+            self._open_place_for(program)
+        else:
+            self._starters.begin(partial(self._open_place_for, program))
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
 
     def _open_place_for(self, program: ActiveProgram) -> None:
         try:
@@ -330,9 +401,17 @@ class ProgramPool:
         if wanted:
             self._hand_over(program, place)
 
-    def _kind(self, program: ActiveProgram) -> tuple[Key, str | None]:
-        name, turn = program.options.runtime.name, program.turn
-        return ((name, None), None) if turn is None else ((name, turn.root), turn.session)
+    def _kind(self, program: ActiveProgram) -> tuple[Key, str | None, str | None]:
+        options, turn = program.options, program.turn
+        installed = program.installed
+        key = Key(
+            options.runtime.name,
+            turn.root if turn else None,
+            options.packages,
+            options.allowed.grants,
+            self._installs.root if installed else None,
+        )
+        return key, turn.session if turn else None, installed
 
     def _open_spare(self) -> None:
         with self._changed:
@@ -341,7 +420,7 @@ class ProgramPool:
         problem: EngineError | None = None
         try:
             limits = self._limits(None)
-            opened = Spare(*self._zygotes.open_place(self._settings, limits, (runtime, None)))
+            opened = Spare(*self._zygotes.open_place(self._settings, limits, Key(runtime)))
         except EngineError as error:
             problem = error
         with self._changed:
@@ -364,11 +443,16 @@ class ProgramPool:
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
             thread.join(30)
+        self._starters.join(30)
         for program in programs:
             with suppress(RuntimeError):
                 error = EngineClosedError("the program's Programs() was closed")
                 loops.on_loop(program.loop, program.fail, error)
+        if "_scripts" in vars(self):
+            self._scripts.close()
         self._zygotes.close()
+        if "_installs" in vars(self):
+            self._installs.close()
         for spare in (*self._spares.drop(), *self._left):
             spare.place.close()
         lifetimes.closed(self)
@@ -377,9 +461,11 @@ class ProgramPool:
         """In a fork of the host: processes and locks are the parent's."""
         self._changed = threading.Condition(threading.RLock())
         self._thread = None
+        self._starters.forget()
         self._spares.drop()
         for line in (self._left, self._waiting, self._queue):
             line.clear()
         self._executing.clear()
         self._in_line.clear()
+        vars(self).pop("_installs", None)
         self._zygotes.forget()

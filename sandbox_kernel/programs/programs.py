@@ -8,9 +8,10 @@ from typing import Any, Self
 from traitlets import Bool, Enum, Int, Unicode
 from traitlets.config import SingletonConfigurable
 
+from ..backend import ActiveRun
 from ..configured import Configured
 from ..sessions import Workspaces
-from .active import ActiveProgram, Listener
+from .active import Listener
 from .contract import ProgramOptions
 from .default import default_pool
 from .levels import LEVELS
@@ -65,6 +66,10 @@ class Programs(Configured, SingletonConfigurable):
         _DEFAULTS.node,
         help="The Node.js of Node programs; '' is the one on PATH, or else in the wheel of [node].",
     ).tag(config=True)
+    deno = Unicode(
+        _DEFAULTS.deno,
+        help="The Deno of Deno programs; '' is the one on PATH, or else in the wheel of [deno].",
+    ).tag(config=True)
     isolation = Enum(
         (STRONGEST, *LEVELS),
         _DEFAULTS.isolation,
@@ -98,7 +103,7 @@ class Programs(Configured, SingletonConfigurable):
 
     def start(
         self, options: ProgramOptions, listener: Listener, loop: asyncio.AbstractEventLoop
-    ) -> ActiveProgram:
+    ) -> ActiveRun:
         """What `run_program` calls."""
         return self._pool.start(options, listener, loop)
 

@@ -4,6 +4,7 @@
     zygote → host        ready, or why it is not
     supervisor → host    ready, with descriptors of the directory and both processes; at last the End
     host → supervisor    GO            the time limit, which counts from now; or STOP
+                         ASKING        a person is asked: only processor time counts, until ANSWERED
     host → guest         JOB           the program; ANSWER or FAILURE to each CALL
     guest → host         RESULT, CALL, OUT_OF_MEMORY: frames of `wire.frame`, hostile like all that a guest says
 
@@ -31,7 +32,7 @@ MESSAGE_BYTES = 2 * RESULT_BYTES  # the largest message
 _LARGEST_PACKET = 1 << 16
 _MOST_DESCRIPTORS = 8
 _GO = struct.Struct("<cQ")
-STOP = b"S"
+STOP, ASKING, ANSWERED = b"S", b"A", b"R"
 
 
 class Limits(NamedTuple):
@@ -52,6 +53,7 @@ class Launch(NamedTuple):
     user: int | None
     folder: str | None
     session: str | None = None  # whose workspace is its directory
+    installed: str | None = None  # the folder of what it installs
 
     def spell(self) -> dict[str, Any]:
         return self._asdict()
@@ -61,9 +63,10 @@ class Launch(NamedTuple):
         return cls(**(message | {"limits": Limits(*message["limits"])}))
 
 
-class NodeBinary(NamedTuple):
-    """A Node.js, the files that it maps, and the bytes that it holds when it does nothing."""
+class Binary(NamedTuple):
+    """A Node.js or Deno, the files that it maps, and the bytes that it holds when it does nothing."""
 
+    runtime: str
     path: str
     files: tuple[str, ...]
     data_bytes: int
@@ -76,16 +79,60 @@ class NodeBinary(NamedTuple):
         return next((file for file in self.files if os.path.basename(file).startswith("ld-")), None)
 
 
+class Packages(NamedTuple):
+    """Installed packages that are lent: relative paths with their sources, and what is preloaded."""
+
+    entries: tuple[tuple[str, str], ...]
+    modules: tuple[str, ...]
+    identity: (
+        str  # of what is installed, so that something else in the same place is not taken for it
+    )
+
+
+class Grant(NamedTuple):
+    """A path of the host's that a program may use under a name: absolute, or in its directory."""
+
+    name: str
+    source: str
+    writes: bool
+    is_folder: bool
+    everything: bool  # one of all there is, whether it can be used or not
+
+
+class Grants(NamedTuple):
+    """What one program is allowed beyond all others; it has a zygote for itself then."""
+
+    paths: tuple[Grant, ...] = ()
+    net: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.net)
+
+    @classmethod
+    def of(cls, message: list[Any]) -> Grants:
+        paths, net = message
+        return cls(tuple(Grant(*each) for each in paths), net)
+
+
 class Kind(NamedTuple):
     """What all programs of one zygote may have beside the standard library."""
 
-    node: NodeBinary | None = None
+    binary: Binary | None = None  # what its programs are run by; None for Python
     workspaces: str | None = None  # the root of those that they may be started in
+    packages: Packages | None = None
+    grants: Grants = Grants()
+    installs: str | None = None  # the root of folders of what they install
 
     @classmethod
     def of(cls, message: list[Any]) -> Kind:
-        node, workspaces = message
-        return cls(NodeBinary(*node) if node else None, workspaces)
+        binary, workspaces, packages, grants, installs = message
+        return cls(
+            Binary(*binary) if binary else None,
+            workspaces,
+            Packages(*packages) if packages else None,
+            Grants.of(grants),
+            installs,
+        )
 
 
 ENDED, TIME, MEMORY, DISK, THREADS, ASKED = range(6)  # why a supervisor ended the tree

@@ -18,8 +18,8 @@ class Runtime(NamedTuple):
     title: str
     aliases: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
-    is_supported: bool = False
     sources: tuple[tuple[str, str], ...] = ()  # what it calls its source, if it has a file for it
+    is_script: bool = False  # runs on the engine
 
     def names(self, inputs: Container[str]) -> dict[str, str]:
         """Of the files that it may make for its source, beside the program's own."""
@@ -33,36 +33,38 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 
 _SOURCES_OF_NODE = (("name", "program.js"), ("moduleName", "program.mjs"))
-PYTHON, NODE = "python", "node"
+_SOURCES_OF_DENO = (("name", "program.ts"),)
+PYTHON, NODE, DENO = "python", "node", "deno"
 RUNTIMES = (
-    Runtime(PYTHON, "Python", ("py", "python3"), (".py",), is_supported=True),
-    Runtime(NODE, "Node.js", ("nodejs",), (".cjs", ".mjs"), True, _SOURCES_OF_NODE),
-    Runtime("deno", "Deno"),
-    Runtime("javascript", "JavaScript", ("js",), (".js",)),
-    Runtime("typescript", "TypeScript", ("ts",), (".ts",)),
+    Runtime(PYTHON, "Python", ("py", "python3"), (".py",)),
+    Runtime(NODE, "Node.js", ("nodejs",), (".cjs", ".mjs"), _SOURCES_OF_NODE),
+    Runtime(DENO, "Deno", sources=_SOURCES_OF_DENO),
+    Runtime("javascript", "JavaScript", ("js",), (".js",), is_script=True),
+    Runtime("typescript", "TypeScript", ("ts",), (".ts",), is_script=True),
 )
+NAMES = tuple(runtime.name for runtime in RUNTIMES)
 _BY_NAME = {name: runtime for runtime in RUNTIMES for name in (runtime.name, *runtime.aliases)}
 
 
 def runtime_of(language: object) -> Runtime:
-    """By any of its names, in any case; OptionError if no program of it can run."""
+    """By any of its names, in any case; OptionError if there is none."""
     if not isinstance(language, str):
         raise OptionError(f"language must be a string, not {type(language).__name__}", "language")
     runtime = _BY_NAME.get(language.casefold().strip())
     if runtime is None:
         raise OptionError(f"unknown language {language!r}; {_hint(language)}", "language")
-    if not runtime.is_supported:
-        raise OptionError(
-            f"programs in {runtime.title} cannot be run yet; supported: {_supported()}", "language"
-        )
     return runtime
 
 
 def _hint(language: str) -> str:
     close = nearest(language.casefold(), _BY_NAME)
     guess = f"did you mean {close!r}? " if close else ""
-    return f"{guess}Supported: {_supported()}"
+    from .binaries import is_installed  # which looks for those of this table
 
-
-def _supported() -> str:
-    return ", ".join(each.name for each in RUNTIMES if each.is_supported)
+    there = [name for name in NAMES if is_installed(name)]
+    missing = [
+        f"; {name} is not installed: `pip install 'sandbox-kernel[{name}]'`"
+        for name in NAMES
+        if name not in there
+    ]
+    return f"{guess}Supported: {', '.join(there)}{''.join(missing)}"

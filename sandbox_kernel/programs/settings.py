@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     directory_files: int = 4_000
     python: str = ""  # the interpreter; "" is the host's own
     node: str = ""  # the Node.js of Node programs; "" is the one on PATH, or in the wheel
+    deno: str = ""  # the Deno of Deno programs, likewise
     isolation: str = STRONGEST  # or the level that it has to be
     require_isolation: bool = sys.platform == "linux"  # refuse less than level landlock
 

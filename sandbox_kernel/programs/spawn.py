@@ -19,7 +19,7 @@ _PLAIN = Kind()
 _CONTROL = 3
 _BOOT = (
     "import gc, json, socket, sys; gc.disable(); host = socket.socket(fileno=3);"
-    " boot = json.loads(host.recv(65536)); sys.path[:0] = boot['paths'];"
+    " boot = json.loads(host.recv(1 << 18)); sys.path[:0] = boot['paths'];"
     " from importlib import import_module; import_module(boot['module']).main(host, boot)"
 )
 _FLAGS = ("-I", "-S", "-X", "utf8", "-c", _BOOT)

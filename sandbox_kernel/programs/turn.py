@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from ..errors import EngineError
 from ..sessions import Lease, Workspaces
@@ -19,6 +20,7 @@ class Turn:
         self.root = str(workspaces.root)
         self.quota = workspaces.quota
         workspaces.open(session)
+        self.mark = partial(workspaces.shelf.mark_of, session)  # of the workspace that it has now
         self._lease: Lease = workspaces.lease(session, on_delete)
         self._task: asyncio.Task[None] | None = None
 

@@ -16,7 +16,7 @@ from ..errors import EngineError
 from ..isolation.beneath import Directory
 from . import place as places
 from . import protocol
-from .place import Place, open_place
+from .place import Place, Signs, open_place
 from .protocol import NAMESPACES, Kind, Launch, Limits
 from .spawn import spawn
 from .users import next_user
@@ -35,6 +35,7 @@ class ZygoteProcess:
         self.level = level
         self._lock = threading.Lock()
         self.places = 0  # that were asked for
+        self._signs = Signs()
         self._numbers = itertools.count(1)
         self._workspaces = kind.workspaces
         self._folder = None if level == NAMESPACES else _private_folder()
@@ -67,13 +68,16 @@ class ZygoteProcess:
             raise EngineError(str(message["failed"]))
         return bool(message["forks"])
 
-    def open_place(self, limits: Limits, session: str | None = None) -> Place:
+    def open_place(
+        self, limits: Limits, session: str | None = None, installed: str | None = None
+    ) -> Place:
         """Not yet ready. Raises OSError if the zygote is gone, or descriptors are."""
         name = str(next(self._numbers)) if self._folder is not None else None
         if self._folder is not None and name is not None:
             os.mkdir(os.path.join(self._folder, name), _THROUGH)
         with places.passing:
-            place, ends = open_place(Launch(limits, self._user(session), name, session))
+            launch = Launch(limits, self._user(session), name, session, installed)
+            place, ends = open_place(launch, self._signs)
             try:
                 protocol.send(self._spawned.control, place.launch.spell(), ends.descriptors)
             except OSError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import struct
+from collections.abc import Iterable
 from resource import RLIMIT_CORE
 
 from ...isolation import bpf
@@ -59,10 +60,15 @@ socket:41:198 socketpair:53:199 clone:56:220 fork:57: vfork:58: kill:62:129 tgki
 prctl:157:167 fcntl:72:25 setrlimit:160:164 prlimit64:302:261
 setpriority:141:140 sched_setaffinity:203:122 execve:59:221
 """
+_NETWORK = """
+connect:42:203 bind:49:200 listen:50:201 accept:43:202 accept4:288:242 sendmmsg:307:269 recvmmsg:299:243
+"""
 _MACHINES = ("x86_64", "aarch64")
 MACHINES = frozenset(_MACHINES)
 
 _UNIX, _STREAM, _TYPE_BITS = 1, 1, 0xF
+_INTERNET, _DATAGRAM = (2, 10), 2
+_OTHERS_RIGHTS = 0o6000  # of a new file: to run as its owner or group
 _THREAD = 0x10000  # CLONE_THREAD
 _SHARED, _ANONYMOUS = 0x01, 0x20  # of mmap
 # TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX FICLONE
@@ -83,26 +89,40 @@ _PRETENDED = bpf.errno(0)
 
 
 def filter_program(
-    *, private_files: bool, forks: bool, sees_truncation: bool, executes: bool = False
+    *,
+    private_files: bool,
+    forks: bool,
+    sees_truncation: bool,
+    executes: bool = False,
+    network: bool = False,
+    lent_files: bool = False,
 ) -> bytes:
     """The filter, for a guest whose number is still to be filled in (`for_process`).
 
     `private_files`: it has a root of its own, so that metadata of files is its own business.
     `sees_truncation`: Landlock does, so that the filter need not.
     `executes`: it becomes another program, whose address space has no limit.
+    `network`: TCP and the datagrams that names are looked up with.
+    `lent_files`: it may write to files of the host's, which must not become setuid, or its own to give.
     """
     machine = os.uname().machine
-    words = (_ALLOWED + _METADATA + _RULED).split()
+    words = (_ALLOWED + _METADATA + _RULED + (_NETWORK if network else "")).split()
     allowed = _numbers(words, _MACHINES.index(machine))
     rules = _rules(forks)
     if executes:
         del rules["execve"]
         rules["mmap"] = _no_uncounted_memory()
-    if not private_files:
+    if network:
+        kinds = Condition(1, (_STREAM, _DATAGRAM), _TYPE_BITS)
+        rules["socket"] = Rule((Condition(0, _INTERNET), kinds), _DENIED)
+    if lent_files or not private_files:
         rules |= dict.fromkeys(_names(_METADATA), always(_PRETENDED))
+    if not private_files:
         rules |= {name: _signals_itself() for name in ("kill", "tgkill")}
     if not sees_truncation:
         rules |= _without_truncation()
+    if lent_files:
+        rules |= _without_rights_of_others(rules)
     known = {name: rule for name, rule in rules.items() if name in allowed}
     return bpf.assemble(machine, allowed, known, bpf.errno(errno.ENOSYS))
 
@@ -113,6 +133,11 @@ def for_process(program: bytes, pid: int) -> bytes:
 
 def _names(words: str) -> list[str]:
     return [word.split(":")[0] for word in words.split()]
+
+
+def numbers_of(words: Iterable[str]) -> dict[str, int]:
+    """Of this machine; a word is `name:x86-64:arm64`."""
+    return _numbers(list(words), _MACHINES.index(os.uname().machine))
 
 
 def _numbers(words: list[str], machine: int) -> dict[str, int]:
@@ -150,6 +175,18 @@ def _no_uncounted_memory() -> Rule:
 
 def _signals_itself() -> Rule:
     return Rule((Condition(0, (_ITSELF,)),), _NOT_PERMITTED)
+
+
+def _without_rights_of_others(rules: dict[str, Rule]) -> dict[str, Rule]:
+    """Beside what these calls are held to anyhow."""
+    modes = {"open": 2, "openat": 3, "creat": 1, "mkdir": 1, "mkdirat": 2}
+    return {
+        name: Rule(
+            (*(rules[name].conditions if name in rules else ()), without(index, _OTHERS_RIGHTS)),
+            _DENIED,
+        )
+        for name, index in modes.items()
+    }
 
 
 def _without_truncation() -> dict[str, Rule]:

@@ -24,12 +24,13 @@ from ...isolation import credentials, landlock, namespaces, prctl, rlimits
 from ...isolation.identity import SETPCAP, SETUID, Identity
 from ...isolation.libc import libc
 from ...isolation.steps import Step, take
-from ..protocol import NAMESPACES, PROCESS, Kind, Launch, NodeBinary
+from ..protocol import NAMESPACES, PROCESS, Binary, Grants, Kind, Launch
 from .calls import filter_program, for_process
 from .descriptors import PROC
 from .paths import (
     DATA,
     DEVICES,
+    INSTALLED,
     LIBRARIES,
     OF_THE_MACHINE,
     SHARED_MEMORY,
@@ -37,11 +38,16 @@ from .paths import (
     is_open_to_all,
     mapped_libraries,
     stdlib_entries,
+    system_libraries,
 )
-from .root import INNER_USER, NODE
+from .root import FOR_NAMES, INNER_USER, within
 
 _MANY = 4096
+# Where Node and Deno measure themselves; beside these are files that tell of the whole machine.
+_MEASURES = ("stat", "statm", "status", "maps", "cgroup", "limits")
 _PLAIN = Kind()
+# V8 takes so many bytes at once for code, for each of its isolates; the sampler sees what is used.
+_CODE_RANGE, _WORKERS = 512 << 20, 2
 _UNCOUNTED_ADDRESSES = 1 << 30  # mapped but not used: libraries, arenas, stacks of threads
 
 
@@ -54,9 +60,16 @@ def lock_zygote(folder: str, kind: Kind) -> None:
     looks = [*stdlib_entries(), *mapped_libraries(), *DATA, *OF_THE_MACHINE, "/proc"]
     rules = [(path, landlock.LOOK) for path in looks]
     rules += [(path, landlock.READ | landlock.WRITE) for path in DEVICES]
-    rules += _rules_of_node(kind.node)
+    rules += _rules_of(kind.binary)
+    if kind.packages is not None:
+        looks = [source for _, source in kind.packages.entries] + system_libraries()
+        rules += [(path, landlock.LOOK) for path in looks]
+    rules += _rules_of_grants(kind.grants, is_inside=False)
+    if kind.installs is not None:
+        rules += [(path, landlock.LOOK) for path in (kind.installs, *system_libraries())]
     used = [folder, *([kind.workspaces] if kind.workspaces else [])]
-    made = landlock.ruleset([*rules, *((path, landlock.USE) for path in used)])
+    rules += [(path, landlock.USE) for path in used]
+    made = landlock.ruleset(rules, tcp=kind.grants.net)
     take([prctl.no_new_privileges(), landlock.restrict(made)])
     os.close(made)
 
@@ -74,41 +87,63 @@ class Confinement:
     """Of all guests of one zygote."""
 
     def __init__(
-        self, level: str, *, has_proc: bool, kind: Kind = _PLAIN, bootstrap: str = ""
+        self,
+        level: str,
+        *,
+        has_proc: bool,
+        kind: Kind = _PLAIN,
+        bootstrap: str = "",
+        packages: str = "",
     ) -> None:
         """`has_proc`: programs can have a /proc of their own. `bootstrap` is where Node's is."""
         self.level = level
         self.owns_proc = level == NAMESPACES and has_proc
-        self.forks = self.owns_proc and kind.node is None
+        self.forks = self.owns_proc and kind.binary is None
         self.workspaces = kind.workspaces
-        self.node = node = kind.node
-        if node is not None and level == NAMESPACES:
-            self.node = node._replace(path=NODE)
+        self.grants = kind.grants
+        self.binary = binary = kind.binary
+        if binary is not None and level == NAMESPACES:
+            self.binary = within(binary)
         self.bootstrap = bootstrap
         self._has_root = level == NAMESPACES
         self._is_root = os.getuid() == 0
         # In a user namespace of its own a guest has every capability, to begin with.
         owns_users = self._has_root and not self._is_root
-        self._may_bound = owns_users or SETPCAP in Identity.of("self").capabilities
+        self.capabilities = Identity.of("self").capabilities  # of the zygote and its supervisors
+        self._may_bound = owns_users or SETPCAP in self.capabilities
         # Linux counts processes of a user in each user namespace for itself, from 5.14 on.
         self._counts_alone = owns_users and _linux() >= (5, 14)
         # Else those of others count too; then the sampler sees to it that there are not too many.
         self._others = _tasks_of(os.getuid()) + _MANY
-        needed = STDLIB if node is None else node.path
-        self._hidden = not self._has_root and self._is_root and not is_open_to_all(needed)
-        if node is not None and self._hidden:
-            raise PermissionError(f"{node.path} cannot be reached by users other than root")
+        needed = [STDLIB if binary is None else binary.path]
+        # The zygote's own rules say which of them; so each guest takes one for all of a folder.
+        sources = [source for _, source in kind.packages.entries] if kind.packages else []
+        needed += [*sources, *([kind.installs] if kind.installs else [])]
+        self._installs = kind.installs
+        self.packages = packages
+        self._of_packages = sorted({os.path.dirname(source) for source in sources})
+        self._of_packages = [packages, *([] if self._has_root else self._of_packages)] * bool(
+            sources
+        )
+        opened = all(map(is_open_to_all, needed)) if self._is_root and not self._has_root else True
+        self._hidden = not opened
+        if binary is not None and self._hidden:
+            raise PermissionError(f"{binary.path} cannot be reached by users other than root")
         version = 0 if level == PROCESS else landlock.abi()
         self._has_landlock = version > 0
         self._program = filter_program(
             private_files=self._has_root,
             forks=self.forks,
             sees_truncation=self._has_root or version >= landlock.SEES_TRUNCATION,
-            executes=node is not None,
+            executes=binary is not None,
+            network=kind.grants.net,
+            lent_files=any(grant.writes for grant in kind.grants.paths),
         )
         self.base = Base()
-        if node is not None:
-            self.base.data, self.base.resident = node.data_bytes, node.resident_bytes
+        if binary is not None:
+            self.base.data, self.base.resident = binary.data_bytes, binary.resident_bytes
+            if binary.data_bytes > _CODE_RANGE:
+                self.base.data += _WORKERS * _CODE_RANGE
 
     def owner(self, launch: Launch) -> int | None:
         """Whose the program's directory has to be; None for the zygote's own user."""
@@ -127,7 +162,7 @@ class Confinement:
         take([prctl.signal_at_parents_death(signal.SIGKILL), prctl.has_parent(supervisor)])
         take([prctl.no_new_privileges(), prctl.dumpable()])
         _reset_signals()
-        self._restrict_files(folder, scratch)
+        self._restrict_files(folder, scratch, launch.installed)
         program = for_process(self._program, os.getpid())
         os.close(PROC)
         take([prctl.filter_system_calls(program)])
@@ -145,7 +180,7 @@ class Confinement:
             # Memory shared with other processes counts here only.
             RLIMIT_AS: limits.memory_bytes + self.base.mapped + _UNCOUNTED_ADDRESSES,
         }
-        if self.node is not None:
+        if self.binary is not None:
             del most[RLIMIT_AS]  # it maps gigabytes that it never uses; its filter refuses the rest
         steps = [rlimits.at_most(which, value) for which, value in most.items()]
         return [*steps, rlimits.processor_seconds(limits.cpu_seconds)]
@@ -172,37 +207,49 @@ class Confinement:
             return steps
         return [credentials.only_capabilities((SETPCAP,)), *credentials.no_bounding_set(), *steps]
 
-    def _restrict_files(self, folder: str, scratch: str) -> None:
+    def _restrict_files(self, folder: str, scratch: str, installed: str | None) -> None:
         if not self._has_landlock:
             return
-        looks = [*LIBRARIES, *DATA, *OF_THE_MACHINE]
-        if self.node is None:
+        looks = [*LIBRARIES, *DATA, *OF_THE_MACHINE, *self._of_packages]
+        if installed is not None:
+            looks.append(INSTALLED if self._has_root else f"{self._installs}/{installed}")
+        if self.binary is None:
             looks.append(STDLIB)
         if self._has_root:
             looks.append("/proc")
-        elif self.node is not None:
-            looks.append(f"/proc/{os.getpid()}")  # it measures itself there
+        elif self.binary is not None:
+            looks += [f"/proc/{os.getpid()}/{name}" for name in _MEASURES]
         rules = [(path, landlock.LOOK) for path in looks]
         rules += [
-            *_rules_of_node(self.node),
-            *([(self.bootstrap, landlock.LOOK)] * bool(self.node)),
+            *_rules_of(self.binary),
+            *([(self.bootstrap, landlock.LOOK)] * bool(self.binary)),
         ]
         rules += [(path, landlock.READ | landlock.WRITE) for path in DEVICES]
         rules += [(folder, landlock.USE), (scratch, landlock.USE)]
         if self._has_root:
             rules.append((SHARED_MEMORY, landlock.USE))
-        made = landlock.ruleset(rules)
+        rules += _rules_of_grants(self.grants, is_inside=self._has_root, folder=folder)
+        made = landlock.ruleset(rules, tcp=self.grants.net)
         take([landlock.restrict(made)])
         os.close(made)
 
 
-def _rules_of_node(node: NodeBinary | None) -> list[landlock.Rule]:
+def _rules_of_grants(grants: Grants, *, is_inside: bool, folder: str = "") -> list[landlock.Rule]:
+    """`is_inside`: under the names that they have in a root of one's own."""
+    rules = [(path, landlock.LOOK) for path in FOR_NAMES] if grants.net else []
+    for grant in grants.paths:
+        path = os.path.join(folder, grant.name) if is_inside else grant.source
+        rules.append((path, landlock.USE if grant.writes else landlock.LOOK))
+    return rules
+
+
+def _rules_of(binary: Binary | None) -> list[landlock.Rule]:
     """Linux starts it through its loader, which maps the other files."""
-    if node is None:
+    if binary is None:
         return []
-    started = [node.path, *([node.loader] if node.loader else [])]
+    started = [binary.path, *([binary.loader] if binary.loader else [])]
     rules = [(path, landlock.LOOK | landlock.EXECUTE) for path in started]
-    return [*rules, *((path, landlock.LOOK) for path in node.files)]
+    return [*rules, *((path, landlock.LOOK) for path in binary.files)]
 
 
 def _linux() -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from ...wire.frame import FrameReader
 from . import descriptors
 from .descriptors import CHANNEL, READY
+from .preload import SETTINGS, renew
 from .python import PythonProgram
 
 _EXIT_UNABLE = 125
@@ -38,12 +39,14 @@ def live(
         os._exit(_EXIT_UNABLE)
 
 
-def run_python(box: str, scratch: str, *, forks: bool) -> NoReturn:
-    program = PythonProgram(box, scratch, forks=forks)
+def run_python(box: str, scratch: str, *, forks: bool, has_packages: bool = False) -> NoReturn:
+    settings = {**SETTINGS, "MPLCONFIGDIR": scratch} if has_packages else {}
+    program = PythonProgram(box, scratch, forks=forks, settings=settings)
     program.prepare()
+    renew()
     if not _is_readable(CHANNEL, _IDLE_MILLISECONDS):
         program.rehearse()
-    program.run(*_receive_job())
+    program.run(*receive_job())
 
 
 def _is_readable(descriptor: int, milliseconds: int) -> bool:
@@ -52,7 +55,8 @@ def _is_readable(descriptor: int, milliseconds: int) -> bool:
     return bool(poll.poll(milliseconds))
 
 
-def _receive_job() -> tuple[dict[str, Any], bytes]:
+def receive_job() -> tuple[dict[str, Any], bytes]:
+    """The program, once the host has sent it."""
     reader = FrameReader(_LONGEST_JOB)
     while count := os.readv(CHANNEL, [reader.room()]):
         for frame in reader.feed(count):

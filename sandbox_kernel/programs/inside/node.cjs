@@ -2,8 +2,7 @@
 //
 // This file is started locked down, before there is a program; it reads it from the channel. A
 // program is the body of an async function, so that it may await and require at its top. If it has
-// import or export statements, it is an ES module, which Node loads from a file.
-'use strict';
+// import or export statements, it is an ES module, which Node loads from a file. Read behind calls.js.
 
 const fs = require('node:fs');
 const Module = require('node:module');
@@ -12,14 +11,27 @@ const { pathToFileURL } = require('node:url');
 const vm = require('node:vm');
 
 const CHANNEL = 3;
-const RESULT = 2; // the kind of a message
-const MOST_BYTES = 4 * 2 ** 20; // of a result
 const HEAD_BYTES = 20;
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+const PAUSE_MILLISECONDS = 1;
 const UNSETTLED = 13; // Node's own exit code for an await that never ends
 
 const IS_MODULE =
   /^(Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta' outside a module)/;
 const OPENING = '(async function (exports, require, module, __filename, __dirname) {\n';
+const BARE = /^[^./#:][^:]*$/; // the name of a package, and perhaps a path in it
+// The same for a Node whose hooks have a thread of their own.
+const RESOLVER = `
+let parentURL;
+export function initialize(data) { parentURL = data; }
+export async function resolve(specifier, context, next) {
+  try {
+    return await next(specifier, context);
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !${BARE}.test(specifier)) throw error;
+    return next(specifier, { ...context, parentURL });
+  }
+}`;
 const EXPERIMENTAL = 'vm.USE_MAIN_CONTEXT_DEFAULT_LOADER';
 
 function receive(size) {
@@ -41,37 +53,57 @@ function receiveJob() {
   return { ...JSON.parse(body.toString('utf8', 4, textEnd)), source: source.toString('utf8') };
 }
 
-function send(kind, text) {
-  const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(16 + text.length, 0);
-  head.writeUInt32LE(kind, 4);
-  head.writeUInt32LE(text.length, 16);
-  const frame = Buffer.concat([head, text]);
-  for (let at = 0; at < frame.length; ) at += fs.writeSync(CHANNEL, frame, at);
+/** At once, whether the channel blocks (until the first call) or not, so that exiting loses nothing. */
+function send(frame) {
+  for (let at = 0; at < frame.length; ) {
+    try {
+      at += fs.writeSync(CHANNEL, frame, at);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(PAUSE, 0, 0, PAUSE_MILLISECONDS); // until the host has read some of it
+    }
+  }
 }
 
-function setResult(data, files = []) {
-  const spelled = JSON.stringify(data === undefined ? null : data);
-  if (spelled === undefined) refuse(TypeError, 'the data must be JSON');
-  if (!Array.isArray(files) || !files.every((name) => typeof name === 'string')) {
-    refuse(TypeError, 'files must be an array of paths');
+let answers = null;
+
+/** A program ends though nobody hangs up, but not while it awaits an answer. */
+function wait(isWaiting) {
+  if (answers === null) {
+    const { Socket } = require('node:net');
+    answers = new Socket({ fd: CHANNEL, readable: true, writable: false });
+    answers.on('data', calls.hear).on('end', calls.end).on('error', calls.end);
   }
-  const text = Buffer.from(`{"data":${spelled},"files":${JSON.stringify(files)}}`);
-  if (text.length > MOST_BYTES) {
-    refuse(RangeError, `the result has ${text.length} bytes, and at most ${MOST_BYTES} come back`);
-  }
-  send(RESULT, text);
+  if (isWaiting) answers.ref();
+  else answers.unref();
 }
 
-/** As an error of the line that called `setResult`. */
-function refuse(kind, why) {
-  const error = new kind(`setResult: ${why}`);
-  Error.captureStackTrace(error, setResult);
-  throw error;
-}
+const calls = makeCalls({ Buffer, send, wait });
 
 function lend(name, value) {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+}
+
+/** What is not found from where it is asked for is looked for there: by `require`, and by `import`. */
+function findPackagesIn(folder) {
+  process.env.NODE_PATH = `${folder}/node_modules`;
+  Module._initPaths();
+  delete process.env.NODE_PATH;
+  const parentURL = pathToFileURL(`${folder}/program.mjs`).href;
+  if (Module.registerHooks) {
+    Module.registerHooks({
+      resolve(specifier, context, next) {
+        try {
+          return next(specifier, context);
+        } catch (error) {
+          if (error.code !== 'ERR_MODULE_NOT_FOUND' || !BARE.test(specifier)) throw error;
+          return next(specifier, { ...context, parentURL });
+        }
+      },
+    });
+  } else {
+    Module.register(`data:text/javascript,${encodeURIComponent(RESOLVER)}`, { data: parentURL });
+  }
 }
 
 /** What `node program.js` would find. */
@@ -81,7 +113,12 @@ function settle(job, filename) {
   process.execArgv = [];
   delete require.cache[__filename];
   dropOurWarning();
-  lend('setResult', setResult);
+  const lent = job.tools ? ['setResult', 'callTool', 'callToolsParallel'] : ['setResult'];
+  if (job.installed !== undefined) {
+    lent.push('installPackage');
+    findPackagesIn(job.installed);
+  }
+  for (const name of lent) lend(name, calls[name]);
 }
 
 /** Null if it is an ES module; a SyntaxError is reported as Node reports it. */

@@ -12,12 +12,26 @@ OF_THE_MACHINE = ("/proc/meminfo", "/proc/stat", "/proc/cpuinfo", "/sys/devices/
 OF_OTHERS = ("site-packages", "dist-packages")  # folders in the standard library's
 
 BOX, SCRATCH, SHARED_MEMORY = "/box", "/tmp", "/dev/shm"  # where a program has a root of its own  # noqa: S108
+PACKAGES, INSTALLED = "/packages", "/installed"
 BOX_NAME, SCRATCH_NAME = "box", "tmp"  # in the folder of a run
+PACKAGES_NAME = "packages"  # in that of the zygote
 
 
 def stdlib_entries() -> list[str]:
     """Everything in the standard library's folder but packages that were installed there."""
     return [f"{STDLIB}/{name}" for name in os.listdir(STDLIB) if name not in OF_OTHERS]
+
+
+def system_libraries() -> list[str]:
+    """What packages may load; not folders of other interpreters."""
+    folders = [folder for folder in LIBRARIES if os.path.isdir(folder)]
+    real = {os.path.realpath(folder) for folder in folders}
+    return [
+        f"{folder}/{name}"
+        for folder in sorted(real)
+        for name in os.listdir(folder)
+        if not name.startswith("python")
+    ]
 
 
 def mapped_libraries() -> list[str]:

@@ -19,9 +19,17 @@ _STARTERS = ("execv", "execve", "posix_spawn", "posix_spawnp", "system")
 _FORKS = ("fork", "forkpty")
 
 
-def functions(*, tools: bool) -> dict[str, Callable[..., Any]]:
+def functions(*, tools: bool, install: bool = False) -> dict[str, Callable[..., Any]]:
     """By name; they are globals of the program. What is not lent is not there."""
-    return {"set_result": set_result, **(Tools().functions() if tools else {})}
+    found: dict[str, Callable[..., Any]] = {"set_result": set_result}
+    if not (tools or install):
+        return found
+    calls = Tools()
+    if tools:
+        found |= calls.functions()
+    if install:
+        found["install_package"] = calls.install_package
+    return found
 
 
 def set_result(data: Any, files: Any = None) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import contextlib
 import gc
 import importlib.machinery
 import io
 import json
 import linecache
 import os
+import re
 import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from ...wire.frame import pack
@@ -29,6 +31,8 @@ _REHEARSED = b"import os\nfor n in range(3): text = f'{n} {os.sep}'\n"
 _REHEARSED_OPTIONS = b'{"args": ["a"], "env": {"A": "b"}}'
 _HERE = os.path.dirname(__file__) + os.sep
 _EXIT_UNFLUSHED = 120
+_OF_PYTHON = sys.__excepthook__
+_DID_YOU_MEAN = re.compile(r"\. Did you mean: '[^'\n]*'\?\n*\Z")
 _EXIT_INTERRUPTED = 130
 
 
@@ -55,12 +59,17 @@ def freeze_standard_library() -> None:
 def settle() -> None:
     """In the zygote, when everything is imported: what programs share, and nothing of ours."""
     freeze_standard_library()
+    take_hooks()
     sys.path[:] = [path for path in sys.path if path.startswith(STDLIB) or path.endswith(".zip")]
+    for name in [each for each in sys.modules if each.split(".")[0] in _OURS]:
+        del sys.modules[name]
+
+
+def take_hooks() -> None:
+    """How uncaught exceptions are shown."""
     sys.excepthook = sys.__excepthook__ = _print_exception
     sys.unraisablehook = sys.__unraisablehook__ = _print_unraisable
     threading.excepthook = threading.__excepthook__ = _print_of_thread
-    for name in [each for each in sys.modules if each.split(".")[0] in _OURS]:
-        del sys.modules[name]
 
 
 _OURS = frozenset({"sandbox_kernel", "_cffi_backend"})
@@ -69,10 +78,14 @@ _OURS = frozenset({"sandbox_kernel", "_cffi_backend"})
 class PythonProgram:
     """First `prepare`, which takes a while; then, with the program, `run`, which does not return."""
 
-    def __init__(self, box: str, scratch: str, *, forks: bool) -> None:
+    def __init__(
+        self, box: str, scratch: str, *, forks: bool, settings: Mapping[str, str] = {}
+    ) -> None:
+        """`settings` are variables of its environment beside the usual ones."""
         self._box = box
         self._scratch = scratch
         self._forks = forks
+        self._settings = settings
         self._source = b""
 
     def prepare(self) -> None:
@@ -84,6 +97,7 @@ class PythonProgram:
             LANG="C.UTF-8",
             PATH="/usr/local/bin:/usr/bin:/bin",
             USER="guest",
+            **self._settings,
         )
         sys.path.insert(0, self._box)
         prelude.refuse_processes(may_fork=self._forks)
@@ -105,18 +119,21 @@ class PythonProgram:
         sys.argv = [FILENAME, *options["args"]]
         sys.orig_argv = [sys.executable, *sys.argv]
         _forget_modules_named_like(os.listdir())
-        main = self._main_module(tools=options["tools"])
+        installed = options.get("installed")
+        if installed is not None:
+            sys.path.append(installed)
+        main = self._main_module(tools=options["tools"], install=installed is not None)
         gc.enable()
         code = self._run(main)
         os._exit(code & 0xFF)
 
-    def _main_module(self, *, tools: bool) -> types.ModuleType:
+    def _main_module(self, *, tools: bool, install: bool = False) -> types.ModuleType:
         main = types.ModuleType("__main__")
         main.__dict__.update(
             __file__=os.path.join(self._box, FILENAME),
             __builtins__=builtins,
             __annotations__={},
-            **prelude.functions(tools=tools),
+            **prelude.functions(tools=tools, install=install),
         )
         sys.modules["__main__"] = main
         return main
@@ -215,9 +232,22 @@ def _print_exception(
 ) -> None:
     """As Python's own, which reads lines from files only."""
     try:
-        _write_error("".join(traceback.format_exception(kind, error, trace)))
+        text = "".join(traceback.format_exception(kind, error, trace))
+        _write_error(text.removesuffix("\n") + _suggestion(kind, error, trace) + "\n")
     except BaseException:  # such as a MemoryError again
         _write_error(f"{kind.__name__}\n")
+
+
+def _suggestion(
+    kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
+) -> str:
+    """Before 3.12 only Python's own hook says `Did you mean`."""
+    if sys.version_info >= (3, 12) or not isinstance(error, NameError | AttributeError):
+        return ""
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        _OF_PYTHON(kind, error, trace)
+    found = _DID_YOU_MEAN.search(said.getvalue())
+    return found[0].rstrip("\n") if found else ""
 
 
 def _print_of_thread(args: Any) -> None:

@@ -16,21 +16,21 @@ from typing import NoReturn
 
 from ...isolation import credentials, namespaces, prctl
 from ...isolation.beneath import Directory
-from ...isolation.identity import KILL, SETGID, SETPCAP, SETUID, Identity
+from ...isolation.identity import KILL
 from ...isolation.steps import take
 from .. import protocol
-from ..protocol import ASKED, ENDED, NAMESPACES, TIME, End, Launch
+from ..protocol import ANSWERED, ASKED, ASKING, ENDED, NAMESPACES, TIME, End, Launch
+from . import binary as binaries
 from . import guest as guests
-from . import node as nodes
 from . import root
 from .confine import Confinement
+from .lending import leave_room
 from .paths import BOX, BOX_NAME, SCRATCH, SCRATCH_NAME
 from .sampler import Sampler
 
 _DAC_OVERRIDE, _DAC_READ_SEARCH, _SYS_PTRACE = 1, 2, 19
 # To end and to measure processes and folders of another user, the program's.
 _TO_WATCH = (KILL, _DAC_OVERRIDE, _DAC_READ_SEARCH, _SYS_PTRACE)
-_TO_FORK = (SETUID, SETGID, SETPCAP, *_TO_WATCH)
 _SAMPLE_SECONDS = 0.03
 _LONGEST_ERROR = 2000
 
@@ -45,6 +45,7 @@ class Supervisor:
         self._confinement = confinement
         self._launch = launch
         self._control = control
+        self._asked: tuple[float, float] | None = None  # when, and what was computed until then
         self._has_root = confinement.level == NAMESPACES
         self._box, self._scratch = BOX, SCRATCH
         if not self._has_root:
@@ -54,17 +55,28 @@ class Supervisor:
                 self._box = f"{confinement.workspaces}/{launch.session}"
 
     def live(self, streams: list[int]) -> NoReturn:
-        """`streams` are the guest's standard streams and its channel."""
-        self._prepare()
+        """`streams` are the guest's standard streams and its channel.
+
+        The guest is forked first: a page that either of them writes to afterwards is copied once.
+        """
+        if self._has_root:
+            namespaces.unshare(namespaces.MOUNTS)
         says_ready, ready = os.pipe2(os.O_CLOEXEC)
+        is_made, made = os.pipe2(os.O_CLOEXEC)
         guest = os.fork()
         if guest == 0:
             self._control.detach()  # or its end would close a number that is the guest's by then
+            os.close(made)
+            if not os.read(is_made, 1):
+                os._exit(1)  # there will be no place
             guests.live([*streams, ready], self._confine, self._become)
-        for descriptor in (*streams, ready):
+        for descriptor in (*streams, ready, is_made):
             os.close(descriptor)
-        self._give_up(_TO_WATCH)
+        self._prepare()
+        self._give_up()
         take([prctl.not_dumpable()])
+        os.write(made, b"!")
+        os.close(made)
         error = _read_all(says_ready)
         if error != b"ready":
             raise RuntimeError(error.decode("utf-8", "replace") or "the guest ended at its birth")
@@ -77,17 +89,22 @@ class Supervisor:
 
     def _become(self) -> NoReturn:
         """In the guest, once it is confined."""
-        node, memory = self._confinement.node, self._launch.limits.memory_bytes
-        if node is not None:
+        binary, memory = self._confinement.binary, self._launch.limits.memory_bytes
+        if binary is not None:
             bootstrap = self._confinement.bootstrap
-            nodes.start(node, bootstrap, memory, self._box, self._scratch)
-        guests.run_python(self._box, self._scratch, forks=self._confinement.forks)
+            binaries.start(binary, bootstrap, memory, self._box, self._scratch)
+        confinement = self._confinement
+        guests.run_python(
+            self._box,
+            self._scratch,
+            forks=confinement.forks,
+            has_packages=bool(confinement.packages),
+        )
 
     def _prepare(self) -> None:
         owner = self._confinement.owner(self._launch)
         if self._has_root:
-            namespaces.unshare(namespaces.MOUNTS)
-            root.add_files(self._launch.limits, owner, self._launch.session)
+            root.add_files(self._launch, owner)
             if self._confinement.owns_proc and not root.own_proc():
                 raise RuntimeError("the program cannot have a /proc of its own")
         else:
@@ -99,12 +116,24 @@ class Supervisor:
         if self._launch.session is not None:
             with Directory.at(self._box, is_ours=True) as workspace:
                 workspace.give_to(os.geteuid() if owner is None else owner)
+        self._lend(owner)
         self._directory = os.open(self._box, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._give_up(_TO_FORK)
 
-    def _give_up(self, kept: tuple[int, ...]) -> None:
-        held = Identity.of("self").capabilities
-        take([credentials.only_capabilities([each for each in kept if each in held])])
+    def _lend(self, owner: int | None) -> None:
+        """What this program alone may use. Its directory may hold what an earlier one left."""
+        grants = self._confinement.grants
+        if not grants.paths:
+            return
+        with Directory.at(self._box, is_ours=True) as box:
+            for grant in grants.paths:
+                if not os.path.isabs(grant.name):
+                    leave_room(box, grant, owner, by_link=not self._has_root)
+        if self._has_root:
+            root.put_grants(grants)
+
+    def _give_up(self) -> None:
+        held = self._confinement.capabilities
+        take([credentials.only_capabilities([each for each in _TO_WATCH if each in held])])
 
     def _say_ready(self, guest: int) -> None:
         self._guest = os.pidfd_open(guest)
@@ -160,15 +189,35 @@ class Supervisor:
 
     def _wait_for_end(self, poll: select.poll, guest: int, sampler: Sampler) -> int:
         while True:
-            left = self._deadline - monotonic()
+            left = self._deadline + self._excused(guest, sampler) - monotonic()
             if left <= 0:
                 return TIME
             ready = poll.poll(max(1, min(_SAMPLE_SECONDS, left) * 1000))
-            if ready:
+            if ready and not self._is_about_time(ready, guest, sampler):
                 return self._why(ready)
             why = sampler.why(self._tree(guest))
             if why != ENDED:
                 return why
+
+    def _is_about_time(self, ready: list[tuple[int, int]], guest: int, sampler: Sampler) -> bool:
+        """Whether the host says that a question was asked or answered, and nothing else happened."""
+        if [descriptor for descriptor, _ in ready] != [self._control.fileno()]:
+            return False
+        said = self._control.recv(64)
+        if said == ASKING:
+            self._asked = monotonic(), sampler.processor_seconds(self._tree(guest))
+        elif said == ANSWERED:
+            self._deadline += self._excused(guest, sampler)
+            self._asked = None
+        return said in (ASKING, ANSWERED)
+
+    def _excused(self, guest: int, sampler: Sampler) -> float:
+        """Seconds since a question was asked, less what was computed in them."""
+        if self._asked is None:
+            return 0.0
+        since, before = self._asked
+        computed = max(0.0, sampler.processor_seconds(self._tree(guest)) - before)
+        return max(0.0, monotonic() - since - computed)
 
     def _why(self, ready: list[tuple[int, int]]) -> int:
         if any(descriptor == self._guest for descriptor, _ in ready):

@@ -5,6 +5,7 @@ Several threads may call at once. Whoever waits while nobody reads, reads for al
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import os
@@ -44,6 +45,14 @@ class Tools:
         numbers = [self._call(name, args) for name, args in pairs]
         answers = [self._wait(number) for number in numbers]
         return [_value(answer) for answer in answers]
+
+    def install_package(self, name: str) -> None:
+        """Has the host install a package of Python for this program, or for its session.
+
+        `NAME`, `NAME[extra]` or `NAME==VERSION`. RuntimeError if it cannot be installed.
+        """
+        self.call_tool("install_package", {"name": name})
+        importlib.invalidate_caches()
 
     def _call(self, name: str, args: Any) -> int:
         if os.getpid() != self._process:

@@ -17,24 +17,28 @@ from typing import Any, NoReturn
 
 from ...isolation import namespaces, prctl, rlimits
 from ...isolation.beneath import Directory
+from ...isolation.libc import libc
 from ...isolation.steps import take
+from ...isolation.system import checked
 from .. import protocol
-from ..protocol import LANDLOCK, NAMESPACES, Kind, Launch
+from ..protocol import LANDLOCK, NAMESPACES, Kind, Launch, Packages
+from . import binary as binaries
 from . import descriptors, python, root
-from . import node as nodes
 from .confine import Confinement, lock_zygote
 from .descriptors import PROC
+from .paths import PACKAGES, PACKAGES_NAME
+from .preload import preload
 from .supervisor import Supervisor
 
 _STACK_BYTES = 1 << 20  # of threads, whose stacks count as memory
+# Each makes every program a little more expensive to fork and to end: what most import, and no more.
 _COMMON = """
 argparse array ast asyncio base64 bisect bz2 calendar cmath collections concurrent.futures.thread
-contextlib copy crypt csv ctypes dataclasses datetime decimal difflib email.message enum fractions
-functools getpass glob gzip hashlib heapq html.parser http.client inspect io ipaddress itertools json
-linecache logging lzma math mimetypes numbers operator pathlib pickle platform pprint queue random re
-secrets select shlex shutil signal site socket sqlite3 statistics string struct subprocess tempfile
-textwrap threading time timeit traceback typing unicodedata unittest.mock urllib.parse uuid warnings
-weakref xml.etree.ElementTree zipfile zlib zoneinfo
+contextlib copy csv ctypes dataclasses datetime decimal enum fractions functools glob gzip hashlib
+heapq inspect io ipaddress itertools json linecache logging lzma math mimetypes numbers operator
+pathlib pickle pprint queue random re secrets select shlex shutil signal site socket sqlite3
+statistics string struct subprocess tempfile textwrap threading time timeit traceback typing
+unicodedata urllib.parse uuid warnings weakref zipfile zlib zoneinfo
 """.split()
 _ALL_BUT_USERS = (
     namespaces.MOUNTS
@@ -67,11 +71,12 @@ def main(host: socket.socket, boot: dict[str, Any]) -> None:
 
 def _born(host: socket.socket, boot: dict[str, Any]) -> Zygote:
     """In the guardian's child."""
-    level, folder = boot["level"], boot["folder"]
+    level, folder, kind = boot["level"], boot["folder"], Kind.of(boot["kind"])
     if level == NAMESPACES:
         if os.getuid():
             namespaces.own_users(root.INNER_USER, PROC)
-        namespaces.unshare(_ALL_BUT_USERS)
+        kept = namespaces.NETWORK if kind.grants.net else 0
+        namespaces.unshare(_ALL_BUT_USERS & ~kept)
     guardian = os.getpid()
     watched = os.pidfd_open(os.getppid())
     child = os.fork()
@@ -82,18 +87,30 @@ def _born(host: socket.socket, boot: dict[str, Any]) -> Zygote:
     if level != NAMESPACES:
         take([prctl.has_parent(guardian)])
     rlimits.be_first_to_go()
-    kind = Kind.of(boot["kind"])
-    if kind.node is None:
+    if kind.binary is None:
         _load()
-    has_proc, bootstrap = True, root.BOOTSTRAP
+    has_proc, bootstrap = True, ""
     if level == NAMESPACES:
         has_proc = root.build(kind)
         namespaces.name_host("sandbox")
-    else:
-        bootstrap = nodes.write_bootstrap(folder)
+    if kind.binary is not None:
+        bootstrap = root.bootstrap_of(kind.binary)
+        if level != NAMESPACES:
+            bootstrap = binaries.write_bootstrap(kind.binary, folder)
+    packages = PACKAGES if level == NAMESPACES else f"{folder}/{PACKAGES_NAME}"
+    if kind.packages is not None and level != NAMESPACES:
+        _link(kind.packages, packages)
     if level == LANDLOCK:
         lock_zygote(folder, kind)
-    confinement = Confinement(level, has_proc=has_proc, kind=kind, bootstrap=bootstrap)
+    if kind.packages is not None:
+        _preload(kind.packages, packages, level, folder)
+    confinement = Confinement(
+        level,
+        has_proc=has_proc,
+        kind=kind,
+        bootstrap=bootstrap,
+        packages=packages if kind.packages is not None else "",
+    )
     zygote = Zygote(host, confinement, folder)
     gc.collect()
     gc.freeze()
@@ -115,6 +132,24 @@ def _guard(control: socket.socket, host: int, zygote: int, folder: str | None) -
             home.empty()
         os.rmdir(folder)
     os._exit(0)
+
+
+def _link(packages: Packages, farm: str) -> None:
+    """Where there is no root of its own: a folder of links, and nothing beside what is lent."""
+    os.mkdir(farm, 0o755)
+    for entry, source in packages.entries:
+        os.makedirs(os.path.dirname(f"{farm}/{entry}"), 0o755, exist_ok=True)
+        os.symlink(source, f"{farm}/{entry}")
+
+
+def _preload(packages: Packages, path: str, level: str, folder: str) -> None:
+    if level == NAMESPACES:
+        with root.scratch() as scratch:
+            preload(packages.modules, path, scratch)
+        return
+    scratch = f"{folder}/preload"
+    os.mkdir(scratch, 0o700)
+    preload(packages.modules, path, scratch)
 
 
 def _load() -> None:
@@ -157,9 +192,13 @@ class Zygote:
                     os.close(descriptor)
 
     def _fork(self, launch: Launch, passed: list[int]) -> None:
+        """Without what Python does after a fork, such as seeding `random`: that writes to 200 pages.
+
+        A supervisor is as single-threaded as this process, and uses nothing of it; guests have it.
+        """
         if self._has_root:
             namespaces.unshare(namespaces.PROCESSES)
-        if os.fork() == 0:
+        if checked(libc.fork(), "fork") == 0:
             self._supervise(launch, passed)
         if self._has_root:
             namespaces.enter(self._here, namespaces.PROCESSES)
