@@ -1,0 +1,112 @@
+"""`fetch()`: the web platform's function, for a few hosts and within bounds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..calls import mark
+from ..loans import Loan
+from .checks import seconds, whole
+from .hosts import Host as Host
+from .hosts import Rule, rules_of, target_of
+from .scripts import described, script
+
+_EXPORTS = ("fetch", "Headers", "Request", "Response")
+
+
+def fetch(
+    hosts: Iterable[str] | Mapping[str, Host],
+    *,
+    max_bytes: int = 10 * 2**20,
+    timeout: float = 30,
+    requests: int = 100,
+    concurrency: int = 8,
+    redirects: int = 5,
+    private: bool = False,
+    insecure: bool = False,
+) -> Fetch:
+    """Lends `fetch` for these hosts, and for no other place.
+
+    Args:
+        hosts: Names such as `"api.example.org"` or `"api.example.org:8443"`, or a mapping of them to
+            `Host(methods=…, paths=…, headers=…)`.
+        max_bytes: The largest body, of an answer (decompressed) or of a request.
+        timeout: Seconds for one call, with its redirects.
+        requests: How many a run may make; a redirect counts as one.
+        concurrency: How many at once; one more waits.
+        redirects: How many are followed; each is checked like the first request.
+        private: Allows addresses of this machine and of private networks.
+        insecure: Allows http:// as well. Certificates are always checked.
+    """
+    limits = Bounds(
+        whole("max_bytes", max_bytes, 1),
+        seconds("timeout", timeout),
+        whole("requests", requests, 1),
+        whole("concurrency", concurrency, 1),
+        whole("redirects", redirects),
+        private is True,
+        insecure is True,
+    )
+    return Fetch(rules_of(hosts), limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of one run."""
+
+    max_bytes: int
+    timeout: float
+    requests: int
+    concurrency: int
+    redirects: int
+    private: bool
+    insecure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """What `fetch()` returns."""
+
+    rules: Mapping[str, Rule] = field(repr=False)
+    bounds: Bounds
+    name = "fetch"
+
+    def loan(self, name: str) -> Loan:
+        from .requesting import Requests  # with it the HTTP client, only for those who lend this
+
+        requests = Requests(self.rules, self.bounds)
+        host = {"fetch": _marked(requests.fetch, name)}
+        exports = {"": (*_EXPORTS, "default")}
+        return Loan(script("fetch"), host, exports, free=_EXPORTS, close=requests.close)
+
+    def describe(self, name: str | None = None) -> str:
+        hosts = ", ".join(self.rules)
+        return f"// Hosts: {hosts}\n" + described("fetch", self.name, name)
+
+
+def _marked(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """What a person is asked, and a name for rules, both of the URL as it will be requested."""
+
+    @functools.wraps(function)
+    async def marked(
+        url: Any,
+        method: Any = "GET",
+        headers: Any = None,
+        body: Any = None,
+        redirect: Any = "follow",
+    ) -> Any:
+        return await function(url, method, headers, body, redirect)
+
+    def will(url: Any, method: Any = "GET", headers: Any = None, body: Any = None, *_: Any) -> str:
+        size = f" ({len(body):,} bytes)" if isinstance(body, str | bytes) else ""
+        return f"{str(method).upper():.10} {target_of(url).url}{size}"
+
+    def rule(url: Any, method: Any = "GET", *_: Any) -> str:
+        target = target_of(url)
+        return f"{module}.fetch:{str(method).upper():.10} {target.key}{target.path}"
+
+    mark(marked, will=will, rule=rule)
+    return marked
