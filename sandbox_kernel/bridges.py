@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
+from .calls import Marks
 from .errors import ProtocolError, SerializationError
 from .wire.messages import ASYNC, ONE_WAY, SYNC
 
@@ -15,6 +17,17 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 # Lent awaitables share a map with the guest's own calls, whose numbers count up from 1.
 _FIRST_AWAITABLE = 1 << 30
 MOST_FUNCTIONS = 1 << 16  # that one run can be lent at once
+_INDEX = re.compile(r"\[\d+\]")
+
+
+class Bridge(NamedTuple):
+    """A function that one run was lent. Rules and records go by its name; the guest does not."""
+
+    function: Callable[..., Any]
+    mode: int
+    name: str
+    marks: Marks
+    also: tuple[str, ...] = ()  # its other names
 
 
 def one_way(function: _Function) -> _Function:
@@ -44,30 +57,41 @@ class Bridges:
 
     def __init__(self, *, naive_is_utc: bool = False) -> None:
         self.naive_is_utc = naive_is_utc
-        self._functions: dict[int, tuple[Callable[..., Any], int]] = {}
+        self.name_of: Callable[[str], str] = _in_an_argument  # by the path in what is being lent
+        self._functions: dict[int, Bridge] = {}
         self._numbers: dict[int, int] = {}  # by the identity of the function
         self._times_lent: dict[int, int] = {}
         self._last_function = -1
         self._awaitables: dict[int, Awaitable[Any]] = {}  # that nobody awaits yet
         self._last_awaitable = _FIRST_AWAITABLE - 1
 
-    def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]:
+    def lend_function(self, function: Callable[..., Any], path: str) -> tuple[int, int, str]:
         number = self._numbers.get(id(function))
         if number is None:
-            number = self._add(function)
+            number = self._add(function, path)
         self._times_lent[number] += 1
         name = getattr(function, "__name__", "") or ""
-        mode = self._functions[number][1]
+        mode = self._functions[number].mode
         return number, mode, name if isinstance(name, str) and name != "<lambda>" else ""
 
-    def _add(self, function: Callable[..., Any]) -> int:
+    def _add(self, function: Callable[..., Any], path: str) -> int:
         if len(self._functions) == MOST_FUNCTIONS:
             raise SerializationError(f"a run can be lent at most {MOST_FUNCTIONS:,} functions")
         self._last_function = number = self._last_function + 1
-        self._functions[number] = function, mode_of(function)
+        mode, name, marks = mode_of(function), self.name_of(path), Marks.of(function)
+        self._functions[number] = Bridge(function, mode, name, marks)
         self._numbers[id(function)] = number
         self._times_lent[number] = 0
         return number
+
+    def note_names(self, named: Iterable[tuple[str, object]]) -> None:
+        """What was lent under several names goes by all of them: a rule for one holds for it."""
+        for name, function in named:
+            number = self._numbers.get(id(function))
+            if number is not None:
+                bridge = self._functions[number]
+                if name not in (bridge.name, *bridge.also):
+                    self._functions[number] = bridge._replace(also=(*bridge.also, name))
 
     def release(self, number: int) -> None:
         """The guest cannot reach one of the places that the function was lent to."""
@@ -75,15 +99,19 @@ class Bridges:
             raise ProtocolError(f"the guest released bridge {number}, which is not lent")
         self._times_lent[number] -= 1
         if not self._times_lent[number]:
-            function, _ = self._functions.pop(number)
-            del self._numbers[id(function)], self._times_lent[number]
+            bridge = self._functions.pop(number)
+            del self._numbers[id(bridge.function)], self._times_lent[number]
+
+    @property
+    def lends_functions(self) -> bool:
+        return bool(self._functions or self._awaitables)
 
     def lend_awaitable(self, awaitable: Awaitable[Any]) -> int:
         self._last_awaitable += 1
         self._awaitables[self._last_awaitable] = awaitable
         return self._last_awaitable
 
-    def function(self, number: int) -> tuple[Callable[..., Any], int]:
+    def function(self, number: int) -> Bridge:
         found = self._functions.get(number)
         if found is None:
             raise ProtocolError(f"the guest called bridge {number}, which is not lent")
@@ -101,3 +129,17 @@ class Bridges:
         for awaitable in self._awaitables.values():
             if inspect.iscoroutine(awaitable):
                 awaitable.close()
+
+
+def in_answer_of(name: str) -> Callable[[str], str]:
+    """Names what a call gives back: `db.open().query`, and `db.rows()[].delete` in any place."""
+
+    def name_of(path: str) -> str:
+        return f"{name}(){_INDEX.sub('[]', path.removeprefix('return value'))}"
+
+    return name_of
+
+
+def _in_an_argument(path: str) -> str:
+    """Of what the host gives to a function of the guest's."""
+    return f"callback.{path}"

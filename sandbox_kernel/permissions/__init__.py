@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from .asking import Prompter
-from .effects import (
-    ApprovalChoice,
-    ApprovalRequest,
-    Call,
-    Decision,
-    PermissionPolicy,
-    ToolCall,
-)
+from ..calls import Call, Decision
+from .asking import CannotAsk, Prompter
+from .effects import ApprovalChoice, ApprovalRequest, PermissionPolicy, ToolCall
 from .gate import Gate, Policy, permission_gate
 from .store import FilePermissionStore, InMemoryPermissionStore, PermissionStore
 
@@ -18,6 +12,7 @@ __all__ = [
     "ApprovalChoice",
     "ApprovalRequest",
     "Call",
+    "CannotAsk",
     "Decision",
     "FilePermissionStore",
     "Gate",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from ..calls import Call
 from ..errors import OptionError
 from ..spelling import suggestion
 
@@ -60,35 +61,17 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A call that waits for a decision. `what` says what the host will do, if that says more."""
-
-    name: str
-    args: Any = ()
-    id: str = ""
-    tier: str | None = None
-    what: str | None = None
-    line: int | None = None  # of the guest's code
-
-
-@dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """One item of the batch that a prompter is asked about."""
 
     tool_call: ToolCall
     args: Any
-    what: str | None = None
-    line: int | None = None
+    what: str | None = None  # the host will do, if that says more
+    line: int | None = None  # of the guest's code
+    why: str | None = None  # it is asked again
 
     @classmethod
     def of(cls, call: Call) -> ApprovalRequest:
-        return cls(ToolCall(CalledFunction(call.name), call.id), call.args, call.what, call.line)
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """`how` is the rule's effect or the person's choice; `message` is for whoever was denied."""
-
-    allowed: bool
-    how: str
-    message: str = field(default="", compare=False)
+        return cls(
+            ToolCall(CalledFunction(call.name), call.id), call.args, call.what, call.line, call.why
+        )

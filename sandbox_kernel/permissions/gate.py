@@ -9,16 +9,23 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from ..calls import Call, Decision
 from ..errors import OptionError
-from .asking import MOST_QUESTIONS, Asking, Prompter, denied
-from .effects import ApprovalChoice, Call, Decision, PermissionPolicy
-from .rules import Given, Rules
-from .store import PermissionStore
+from .asking import GATHERING, MOST_QUESTIONS, Asking, Prompter, denied
+from .effects import ApprovalChoice, PermissionPolicy
+from .rules import Given, Rules, strictest
+from .store import FilePermissionStore, InMemoryPermissionStore, PermissionStore
 
 _ASKS_ALWAYS = "T4"  # the tier of tools that only a person, or a kept answer, can allow
 _ALLOWED = Decision(True, PermissionPolicy.ALLOW.value)
+
+_AGAIN = {
+    ApprovalChoice.ALLOW_ONCE.value: "you allowed it once, and this is another call",
+    ApprovalChoice.DENY_ONCE.value: "you said no before, and it tries again",
+}
 
 Lookup = Callable[[Call], PermissionPolicy]
 Keep = Callable[[str, PermissionPolicy], None]
@@ -36,14 +43,20 @@ class Gate:
         keep: Keep,
         prompter: Prompter | None,
         *,
-        most_questions: int | None = None,
+        of_a_run: bool = False,
         way_to_allow: str = "",
+        at_end: Callable[[], None] | None = None,
     ) -> None:
         self._look_up = look_up
         self._keep = keep
-        self._asking = None if prompter is None else Asking(prompter, most=most_questions)
+        self._asking: Asking | None = None
+        if prompter is not None:
+            most, gathering = (MOST_QUESTIONS, GATHERING) if of_a_run else (None, 0)
+            self._asking = Asking(prompter, most=most, gathering=gathering)
         self._way_to_allow = way_to_allow
+        self._at_end = at_end
         self._allowed_names: set[str] = set()
+        self._answered: dict[str, str] = {}  # how, by name: why it is asked about again
 
     async def __call__(self, calls: Sequence[Any]) -> list[Decision]:
         """One decision for each call, in order; those that need a person are asked as one batch."""
@@ -60,7 +73,8 @@ class Gate:
             return _ALLOWED
         if effect is not PermissionPolicy.ASK:
             return denied(call, "a rule denies it", "deny")
-        if call.name in self._allowed_names:
+        names = names_for_answers(call)
+        if self._allowed_names.issuperset(names):
             return Decision(True, ApprovalChoice.ALLOW_RUN.value)
         if self._asking is None:
             way = self._way_to_allow.format(name=call.name)
@@ -75,11 +89,18 @@ class Gate:
         if decision is not None or self._asking is None:
             assert decision is not None
             return decision
+        names = names_for_answers(call)
+        call.why = call.why or next(filter(None, map(self._why_again, names)), None)
         decision = await self._asking.about(call)
-        self._learn(call.name, decision.how)
+        for name in names:
+            self._learn(name, decision.how)
         return decision
 
+    def _why_again(self, name: str) -> str | None:
+        return _AGAIN.get(self._answered.get(name, ""))
+
     def _learn(self, name: str, how: str) -> None:
+        self._answered[name] = how
         if how == ApprovalChoice.ALLOW_RUN.value:
             self._allowed_names.add(name)
         elif how == ApprovalChoice.ALLOW_ALWAYS.value:
@@ -91,6 +112,8 @@ class Gate:
         """Open questions go away."""
         if self._asking is not None:
             self._asking.close()
+        if self._at_end is not None:
+            self._at_end()
 
 
 def permission_gate(store: PermissionStore, prompter: Prompter | None) -> Gate:
@@ -104,11 +127,19 @@ def permission_gate(store: PermissionStore, prompter: Prompter | None) -> Gate:
     keep: Keep = getattr(store, "remember", store.set)
     stored = getattr(store, "stored", store.get)
 
+    def effect_on(call: Call, names: tuple[str, ...]) -> PermissionPolicy:
+        kept = strictest(found for name in names if (found := stored(name, call.args)))
+        if kept is not None:
+            return kept
+        return (
+            PermissionPolicy.ASK if call.tier == _ASKS_ALWAYS else store.get(call.name, call.args)
+        )
+
     def look_up(call: Call) -> PermissionPolicy:
-        kept = stored(call.name, call.args)
-        if call.tier == _ASKS_ALWAYS:
-            return kept or PermissionPolicy.ASK
-        return kept or store.get(call.name, call.args)
+        if not call.rules:
+            return effect_on(call, (call.name,))
+        effects = {effect_on(call, (call.name, rule)) for rule in call.rules}
+        return strictest(effects) or PermissionPolicy.ASK
 
     return Gate(look_up, keep, prompter, way_to_allow="; store.set({name!r}, 'allow') allows it")
 
@@ -117,34 +148,89 @@ class Policy:
     """Rules for lent functions, and who is asked about the rest.
 
     `rules` is `{pattern: effect}` or a list of such pairs. A name that no rule knows is asked about.
+    Answers that are to hold always are rules of this object, or kept in `store` if there is one.
     """
 
-    def __init__(self, rules: Given = (), ask: Prompter | None = None) -> None:
+    def __init__(
+        self,
+        rules: Given = (),
+        ask: Prompter | None = None,
+        *,
+        store: FilePermissionStore | InMemoryPermissionStore | None = None,
+    ) -> None:
         _check_prompter(ask)
         self._rules = Rules(rules)
         self._ask = ask
+        self._store = store
         self._answers: dict[str, PermissionPolicy] = {}  # that were to hold always
+        self._used: set[str] = set()  # names about which the store knew something
 
     def effect_on(self, call: Call) -> PermissionPolicy:
-        effect = self._rules.effect_on(call.name)
-        if effect is not PermissionPolicy.DENY and call.name in self._answers:
-            return self._answers[call.name]
-        if effect is None or (call.tier == _ASKS_ALWAYS and effect is not PermissionPolicy.DENY):
+        """Of the names that a call has, the strictest rule counts. All that it narrows itself to has
+        to be allowed."""
+        plain = not (call.also or call.rules or call.tier or self._answers)
+        if plain and self._store is None:
+            return self._rules.effect_on(call.name) or PermissionPolicy.ASK  # the usual case
+        names = (call.name, *call.also) if call.also else (call.name,)
+        if not call.rules:
+            return self._effect_on(names, call.tier)
+        effects = [self._effect_on((*names, rule), call.tier) for rule in call.rules]
+        return strictest(effects) or PermissionPolicy.ASK
+
+    def _effect_on(self, names: tuple[str, ...], tier: str | None) -> PermissionPolicy:
+        effects = [effect for name in names if (effect := self._rules.effect_on(name))]
+        effect = effects[0] if len(effects) == 1 else strictest(effects)
+        if effect is PermissionPolicy.DENY:
+            return effect
+        if self._answers or self._store is not None:
+            kept = strictest(answer for name in names if (answer := self._answer(name)))
+            if kept is not None:
+                return kept
+        if effect is None or tier == _ASKS_ALWAYS:
             return PermissionPolicy.ASK
         return effect
+
+    def _answer(self, name: str) -> PermissionPolicy | None:
+        kept = self._answers.get(name)
+        if kept is not None or self._store is None:
+            return kept
+        kept = self._store.stored(name)
+        if kept is not None:
+            self._used.add(name)
+        return kept
+
+    def _tell_used(self) -> None:
+        """So that whoever looks at what is kept sees what of it is needed."""
+        used, self._used = self._used, set()
+        touch = getattr(self._store, "touch", None)
+        if used and touch is not None:
+            with suppress(OSError):  # it was lost or locked away meanwhile; nothing depends on it
+                touch(used)
+
+    def _keep(self, name: str, effect: PermissionPolicy) -> None:
+        if self._store is None:
+            self._answers[name] = effect
+        else:
+            getattr(self._store, "remember", self._store.set)(name, effect)
 
     def gate(self) -> Gate:
         """One for each run, because some answers are for one run only."""
         return Gate(
             self.effect_on,
-            self._answers.__setitem__,
+            self._keep,
             self._ask,
-            most_questions=MOST_QUESTIONS,
+            of_a_run=True,
+            at_end=self._tell_used,
             way_to_allow="; Policy({{{name!r}: 'allow'}}) allows it",
         )
 
     def __repr__(self) -> str:
         return f"Policy({self._rules!r})"
+
+
+def names_for_answers(call: Call) -> tuple[str, ...]:
+    """What an answer that holds for longer than one call is about: as little as can be named."""
+    return call.rules or (call.name,)
 
 
 def _check_prompter(prompter: object) -> None:

@@ -38,7 +38,7 @@ class Rules:
             return self._known[name]
         except KeyError:
             effect = strictest(rule.effect for rule in self._rules if rule.covers(name))
-            if len(self._known) < 10_000:
+            if len(self._known) < 10_000 and len(name) < 1_000:
                 self._known[name] = effect
             return effect
 

@@ -9,7 +9,7 @@ import stat
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -21,6 +21,7 @@ from .rules import Rule, check_pattern, strictest
 DAYS_KEPT = 30  # of an answer; a rule that was set by hand is kept until it is revoked
 _LARGEST = 1 << 20  # bytes of a file
 _DAY = 86_400.0
+_FRESH = 3_600.0  # seconds in which a second use is not written down
 
 
 class PermissionStore(Protocol):
@@ -107,6 +108,18 @@ class FilePermissionStore:
         """A person's answer, which is asked for again after a month."""
         now = time.time()
         self._put(check_pattern(name), Entry(policy, now + DAYS_KEPT * _DAY, now))
+
+    def touch(self, names: Iterable[str]) -> None:
+        """Calls of these names were decided by what is kept."""
+        names, now = list(names), time.time()
+        self._read_if_changed()
+        used = [pattern for pattern in self._entries if _is_used(pattern, names)]
+        if all(now - (self._entries[each].used or 0) < _FRESH for each in used):
+            return
+        with self._locked() as entries:
+            for pattern in used:
+                if pattern in entries:
+                    entries[pattern] = entries[pattern]._replace(used=now)
 
     def revoke(self, name: str) -> bool:
         """Whether there was anything to forget about this name or pattern."""
@@ -211,6 +224,10 @@ def _effect_on(name: str, entries: dict[str, Entry]) -> PermissionPolicy | None:
         return PermissionPolicy.DENY
     exact = [effect for pattern, effect in held if pattern == name]
     return exact[0] if exact else strictest(effect for _, effect in held)
+
+
+def _is_used(pattern: str, names: Iterable[str]) -> bool:
+    return any(Rule(pattern, PermissionPolicy.ALLOW).covers(name) for name in names)
 
 
 def _holds(entry: Entry) -> bool:
