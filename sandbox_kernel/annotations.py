@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Union, get_args, get_origin, is_typeddict
 from uuid import UUID
 
-from ..errors import OptionError
+from .errors import OptionError
 
 Schema = dict[str, Any]
 Make = Callable[[Any], Any]  # of a value that fits the schema

@@ -43,6 +43,48 @@ def resolved(schema: Any, root: Schema, depth: int = 0) -> Schema:
     return resolved(found, root, depth + 1)
 
 
+_PLAIN: dict[Any, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+_SAYS_NOTHING = {"type", "default", "description", "title", "pattern", "format"}  # to this check
+
+
+def sure_check(schema: Schema) -> Callable[[Any], bool]:
+    """A quick look for objects of plain fields, which most are: True only if every field surely fits.
+
+    What a schema demands of such an object beside its fields (`allOf` and the like) is not looked at.
+    """
+    fields = {
+        name: kinds
+        for name, field in schema["properties"].items()
+        if (kinds := _plain_kinds(field))
+    }
+    required = frozenset(schema["required"])
+    nothing: tuple[type, ...] = ()
+
+    def surely_fits(value: Any) -> bool:
+        if type(value) is not dict or not required <= value.keys():
+            return False
+        return all(
+            type(item) in fields.get(name, nothing) and item == item for name, item in value.items()
+        )
+
+    return surely_fits
+
+
+def _plain_kinds(field: Schema) -> tuple[type, ...]:
+    """Empty if a value of the right type may still be wrong."""
+    wanted = field.get("type")
+    names = wanted if isinstance(wanted, list) else [wanted]
+    if not field.keys() <= _SAYS_NOTHING or not all(name in _PLAIN for name in names):
+        return ()
+    return tuple(kind for name in names for kind in _PLAIN[name])
+
+
 class _Check:
     """One value against one document, in a bounded number of steps."""
 
