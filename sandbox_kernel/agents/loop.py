@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..errors import OptionError
+from ..errors import OptionError, SandboxError
 from ..spelling import suggestion
 from ..tools import Toolbox, ToolResult, run_tool_calls
 from ..tools.results import GateFunction, as_json
@@ -21,7 +21,7 @@ from .model import Model, ModelCall, Tell, Turn
 _HOOKS = ("gate_tool_calls",)
 
 
-class NoAnswerError(Exception):
+class NoAnswerError(SandboxError):
     """The model called tools for as many steps as it may, and did not answer."""
 
 

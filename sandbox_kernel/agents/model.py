@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..errors import OptionError
+from ..errors import OptionError, SandboxError
 from .events import AgentEvent
 from .memory import Message
 
 Tell = Callable[[AgentEvent], Awaitable[None]]
 
 
-class ModelError(Exception):
+class ModelError(SandboxError):
     """The model could not be asked, or did not answer as models do."""
 
 
@@ -45,6 +45,8 @@ class ScriptedModel:
     """For lessons and tests. A turn is a text, or a list of calls `{"name", "args"}`."""
 
     def __init__(self, turns: Sequence[str | Sequence[Mapping[str, Any]]]) -> None:
+        if not isinstance(turns, list | tuple):
+            raise OptionError(f"a script is a list of turns, not {turns!r:.80}")
         self._turns = [_scripted(turn, at) for at, turn in enumerate(turns)]
         self.asked: list[list[Message]] = []  # the messages it was given, turn by turn
 

@@ -62,7 +62,9 @@ class OpenAICompatibleModel:
         return answer.turn()
 
     async def _post(self, body: Mapping[str, Any], pieces: asyncio.Queue[bytes | None]) -> None:
-        from tornado.httpclient import AsyncHTTPClient, HTTPError, HTTPRequest
+        from tornado.httpclient import HTTPError, HTTPRequest
+
+        from ..http_client import HTTPClient
 
         received = 0
         beginning = bytearray()  # of an answer that may be an error
@@ -85,7 +87,7 @@ class OpenAICompatibleModel:
             follow_redirects=False,  # which would take the key elsewhere
         )
         try:
-            await AsyncHTTPClient(force_instance=True).fetch(request)
+            await HTTPClient(force_instance=True).fetch(request)
         except HTTPError as error:
             said = bytes(beginning) or (error.response.body if error.response else b"")
             raise ModelError(

@@ -6,6 +6,7 @@ The tool is the contract with the model; a backend runs the code. `backends` has
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -69,7 +70,10 @@ class CodeExecutionTool:
 
     async def value(self, args: Mapping[str, Any], context: ToolContext) -> str:
         request = CodeExecutionRequest(args["language"], args["code"])
-        found = await _until_done(self._backend.exec(request, context), context)
+        execution = self._backend.exec(request, context)
+        if not inspect.isawaitable(execution):
+            raise TypeError(f"exec of {type(self._backend).__name__} is not a coroutine function")
+        found = await _until_done(execution, context)
         return format_code_execution_result(*_outcome(found))
 
     async def call(self, args: Any, context: ToolContext | None = None) -> ToolResult:
@@ -89,6 +93,7 @@ async def _until_done(execution: Awaitable[Any], context: ToolContext) -> Any:
 
 
 def code_execution_tool(backend: CodeExecutionBackend) -> CodeExecutionTool:
+    """The tool `code_execution`: a model's code goes to the backend, and text with a verdict comes back."""
     if not callable(getattr(backend, "exec", None)):
         raise OptionError(
             f"a backend has a method exec(request, context); {backend!r:.80} has none"

@@ -15,11 +15,15 @@ GateFunction = Callable[[Sequence[Call]], Awaitable[Sequence[Decision]]]
 
 @dataclass(slots=True)
 class ToolContext:
-    """`signal` is set when nobody waits for the call any more; `gate` is that of the call's turn."""
+    """`signal` is set when nobody waits for the call any more; `gate` is that of the call's turn.
+
+    `passed` is the tool's own gate, if it has one and the turn has asked it about this call already.
+    """
 
     tool_call_id: str = ""
     signal: asyncio.Event = field(default_factory=asyncio.Event)
     gate: GateFunction | None = None
+    passed: GateFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,11 @@ class ToolResult:
         """A text as it is, anything else as JSON."""
         if isinstance(value, ToolResult):
             return value
-        return cls(value if isinstance(value, str) else as_json(value), value=value)
+        return cls(sendable(value if isinstance(value, str) else as_json(value)), value=value)
 
     @classmethod
     def failed(cls, error: BaseException | str) -> ToolResult:
-        return cls(error if isinstance(error, str) else said_by(error), is_error=True)
+        return cls(sendable(error if isinstance(error, str) else said_by(error)), is_error=True)
 
 
 def as_json(value: Any) -> str:
@@ -49,6 +53,11 @@ def as_json(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
         return json.dumps(str(value), ensure_ascii=False)
+
+
+def sendable(text: str) -> str:
+    """Half of a surrogate pair cannot be in a message; it becomes a question mark."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def said_by(error: BaseException) -> str:

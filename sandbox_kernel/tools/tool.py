@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import enum
 import functools
 import inspect
 import re
 import typing
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, runtime_checkable
 
+from ..annotations import Kind, kind_of, made_fields
 from ..bridges import mode_of
-from ..errors import OptionError
+from ..errors import OptionError, SandboxError
+from ..schemas import problem_with, sure_check
 from ..wire.messages import ASYNC
-from .annotations import Kind, kind_of, made_fields
+from . import recursion
 from .results import ToolContext, ToolResult
-from .schemas import problem_with
+from .threads import Threaded, as_failure
 from .typescript import type_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-_MARK = "__sandbox_runs_code__"
-_RUNS_CODE = frozenset(
-    ("execute_code", "code_execution", "execute_plan", "run_code", "run_program", "jsrun")
-)
 
 
-class ArgumentsError(ValueError):
+class ArgumentsError(SandboxError, ValueError):
     """The arguments of a call do not fit; the message repeats the signature."""
 
 
@@ -49,33 +45,34 @@ class Tool(Protocol):
         """What the tool gives; raises if it fails."""
 
 
-def runs_code(function: _Function) -> _Function:
-    """Marks a function that runs code of its caller's: code cannot call it, so nothing recurs."""
-    setattr(function, _MARK, True)
-    return function
-
-
 class FunctionTool:
     """A Python function as a tool: name, docstring and annotations become its schema.
 
-    A plain function runs on a thread, so that calls run side by side and the loop stays free.
+    A plain function runs on a thread: see `threads`.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
-        self._function = function
+    def __init__(
+        self, function: Callable[..., Any], name: str | None = None, *, lent_as: str | None = None
+    ) -> None:
+        """`lent_as` is what rules know the function by elsewhere, such as `mail.send`."""
+        self.function = function
+        self.lent_as = lent_as
         self.name = check_name(name or _name_of(function))
         self.description = inspect.getdoc(function) or ""
         self._kinds, self.returns = _kinds(function, self.name)
         self.parameters: Mapping[str, Any] = _parameters(function, self._kinds)
-        self.runs_code = self.name in _RUNS_CODE or _runs_code(function)
+        self.runs_code = recursion.is_name_of_one(self.name) or recursion.is_one(function)
         self.tier: str | None = getattr(function, "__sandbox_tier__", None)
+        self._on_thread = None if mode_of(function) == ASYNC else Threaded(function)
+        self._surely_fits = sure_check(self.parameters)
 
     @property
     def signature(self) -> str:
         return f"{self.name}(args: {type_of(self.parameters)})"
 
     def check(self, args: Any) -> None:
-        check_args(self.name, self.parameters, args)
+        if not self._surely_fits(args):
+            check_args(self.name, self.parameters, args)
 
     async def value(self, args: Mapping[str, Any], context: ToolContext) -> Any:
         try:
@@ -84,14 +81,21 @@ class FunctionTool:
             raise ArgumentsError(
                 f"{self.signature} was called with a value it cannot use: {error}"
             ) from None
-        if mode_of(self._function) == ASYNC:
-            return await self._function(**made)
-        given = await asyncio.to_thread(self._function, **made)
-        return await given if inspect.isawaitable(given) else given
+        if self._on_thread is None:
+            return await _failing_like_others(self.function(**made))
+        given = await self._on_thread(made)
+        return await _failing_like_others(given) if inspect.isawaitable(given) else given
 
     async def call(self, args: Any, context: ToolContext | None = None) -> ToolResult:
         """What a model is told; an error of the tool is a result, too."""
         return await called(self, args, context)
+
+
+async def _failing_like_others(given: Awaitable[Any]) -> Any:
+    try:
+        return await given
+    except SystemExit as error:  # which would end the loop
+        raise as_failure(error) from None
 
 
 async def called(tool: Tool, args: Any, context: ToolContext | None = None) -> ToolResult:
@@ -127,13 +131,6 @@ def _name_of(function: Callable[..., Any]) -> str:
     if not callable(plain) or isinstance(plain, type):
         raise OptionError(f"a tool is a function, not {function!r:.80}")
     return str(getattr(plain, "__name__", type(plain).__name__))
-
-
-def _runs_code(function: Callable[..., Any]) -> bool:
-    """Whatever name it was given."""
-    if getattr(function, _MARK, False) or _name_of(function) in _RUNS_CODE:
-        return True
-    return getattr(function, "__module__", None) == "sandbox_kernel.run"
 
 
 def _kinds(function: Callable[..., Any], name: str) -> tuple[dict[str, Kind], Mapping[str, Any]]:
@@ -181,8 +178,7 @@ def _parameters(function: Callable[..., Any], kinds: Mapping[str, Kind]) -> dict
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
     for name, kind in kinds.items():
-        schema = dict(kind.schema)
-        definitions |= schema.pop("$defs", {})  # references are looked up from the root
+        schema = _without_definitions(kind.schema, definitions)
         default = every[name].default
         default = default.value if isinstance(default, enum.Enum) else default
         if _is_json(default):
@@ -196,6 +192,17 @@ def _parameters(function: Callable[..., Any], kinds: Mapping[str, Kind]) -> dict
         "additionalProperties": open_ended,
     }
     return parameters | ({"$defs": definitions} if definitions else {})
+
+
+def _without_definitions(schema: Any, found: dict[str, Any]) -> Any:
+    """Moves them out of all that it nests, since references are looked up from the root."""
+    if isinstance(schema, list):
+        return [_without_definitions(each, found) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found |= schema.get("$defs", {})
+    rest = ((name, each) for name, each in schema.items() if name != "$defs")
+    return {name: _without_definitions(each, found) for name, each in rest}
 
 
 def _is_json(default: Any) -> bool:

@@ -6,23 +6,25 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from time import perf_counter
 from typing import Any
 
-from ..errors import OptionError
+from ..calls import FAILED, OK, Call, Refused, mark
+from ..errors import OptionError, SandboxError
+from ..loans import is_capability
 from ..spelling import suggestion
-from .results import ToolContext
+from .asked import asked_about
+from .gating import denials
+from .recursion import refuse
+from .results import GateFunction, ToolContext
 from .tool import FunctionTool, Tool, check_name
 from .typescript import Declaration, declaration, type_of
 
 MOST_PARALLEL = 1000  # calls of one `callToolsParallel`
 
 
-class UnknownToolError(LookupError):
+class UnknownToolError(SandboxError, LookupError):
     """No tool has this name; the message names the nearest."""
-
-
-class RecursionRefusedError(PermissionError):
-    """Code called a tool that runs code."""
 
 
 class Toolbox:
@@ -34,10 +36,9 @@ class Toolbox:
         for name, each in named:
             tool = _tool_of(each, name)
             if tool.name in self._tools:
-                raise OptionError(
-                    f"two tools are called {tool.name!r}; give one another name with"
-                    " Toolbox({'name': function})"
-                )
+                renamed = "give one another name with Toolbox({'name': function})"
+                instead = "leave one out" if isinstance(each, Tool) else renamed
+                raise OptionError(f"two tools are called {tool.name!r}; {instead}")
             self._tools[tool.name] = tool
 
     def __iter__(self) -> Iterator[Tool]:
@@ -98,11 +99,29 @@ class Toolbox:
         tool.check(given)
         return await tool.value(given, context or ToolContext())
 
-    async def dispatch_from_code(self, name: str, args: Mapping[str, Any] | None = None) -> Any:
-        """The same for code, which cannot call what runs code."""
-        if self[name].runs_code:
-            raise RecursionRefusedError(f"{name} runs code, and cannot be called from inside code")
-        return await self.dispatch(name, args)
+    async def dispatch_from_code(
+        self, name: str, args: Mapping[str, Any] | None = None, gate: GateFunction | None = None
+    ) -> Any:
+        """The same for code, which cannot call what runs code; `gate` is that of the turn, if any."""
+        tool, given = self.checked_for_code(name, args)
+        if gate is not None:
+            (denial,) = await denials([asked_about(tool, given)], gate)
+            if denial is not None:
+                raise Refused(denial)
+        return await tool.value(given, ToolContext(gate=gate))
+
+    def call_from_code(self, name: str, args: Mapping[str, Any] | None = None) -> Call:
+        """What a gate is asked about a call of code's; raises if such a call would only fail."""
+        return asked_about(*self.checked_for_code(name, args))
+
+    def checked_for_code(self, name: str, args: Mapping[str, Any] | None) -> tuple[Tool, Any]:
+        """The tool and its arguments, if code may call it with them."""
+        tool = self[name]
+        if tool.runs_code:
+            refuse(name)
+        given: Any = {} if args is None else args
+        tool.check(given)
+        return tool, given
 
     def exports(self) -> dict[str, Callable[..., Any]]:
         """To be lent as a module: `callTool`, `callToolsParallel`, and each tool by its name."""
@@ -110,35 +129,76 @@ class Toolbox:
         async def callTool(name: str, args: Mapping[str, Any] | None = None) -> Any:
             return await self.dispatch_from_code(name, args)
 
+        async def gated(gate: GateFunction, name: str, args: Any = None) -> Any:
+            return await self.dispatch_from_code(name, args, gate)
+
         async def callToolsParallel(calls: list[Any]) -> list[Any]:
             return await self.dispatch_parallel(calls)
 
+        async def all_gated(gate: GateFunction, calls: list[Any]) -> list[Any]:
+            return await self.dispatch_parallel(calls, gate)
+
+        mark(callTool, gated=gated)
+        mark(callToolsParallel, gated=all_gated)
         named = {tool.name: _bound(self, tool.name) for tool in self if _is_importable(tool)}
         return {**named, "callTool": callTool, "callToolsParallel": callToolsParallel}
 
-    async def dispatch_parallel(self, calls: Any) -> list[Any]:
-        """Results in the order of the calls, each `[name, args]`; the first failure is raised."""
-        if not isinstance(calls, list | tuple) or len(calls) > MOST_PARALLEL:
-            raise TypeError(f"a list of at most {MOST_PARALLEL:,} calls is expected")
-        pairs = [_pair(call) for call in calls]
+    async def dispatch_parallel(self, calls: Any, gate: GateFunction | None = None) -> list[Any]:
+        """Results in the order of the calls, each `[name, args]`; the first failure is raised.
+
+        The gate is asked once, about all that can be called.
+        """
+        begun = [_Begun(self, *pair) for pair in _pairs(calls)]
+        asked = [each.call for each in begun if each.call is not None]
+        why = iter(await denials(asked, gate))
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._quietly(name, args)) for name, args in pairs]
-        outcomes = [task.result() for task in tasks]
-        for outcome in outcomes:
-            if isinstance(outcome, _Failed):
-                raise outcome.error
-        return outcomes
+            for each in begun:
+                if each.call is not None and (denial := next(why)) is not None:
+                    each.error = Refused(denial)
+                elif each.error is None:
+                    group.create_task(each.run(gate))
+        for each in begun:
+            if each.error is not None:
+                raise each.error
+        return [each.value for each in begun]
 
-    async def _quietly(self, name: str, args: Any) -> Any:
+
+class ForCode:
+    """A toolbox as code of one turn reaches it: each call passes the gate of that turn."""
+
+    def __init__(self, toolbox: Toolbox, gate: GateFunction | None) -> None:
+        self._toolbox = toolbox
+        self._gate = gate
+
+    async def dispatch_from_code(self, name: str, args: Any = None) -> Any:
+        return await self._toolbox.dispatch_from_code(name, args, self._gate)
+
+    def call_from_code(self, name: str, args: Any = None) -> Call:
+        return self._toolbox.call_from_code(name, args)
+
+
+class _Begun:
+    """One of several calls: what is known of it until all have ended."""
+
+    def __init__(self, box: Toolbox, name: str, args: Any) -> None:
+        self.value: Any = None
+        self.error: Exception | None = None
+        self.call: Call | None = None
         try:
-            return await self.dispatch_from_code(name, args)
+            self._tool, self._args = box.checked_for_code(name, args)
+            self.call = asked_about(self._tool, self._args)
         except Exception as error:
-            return _Failed(error)
+            self.error = error
 
-
-class _Failed:
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+    async def run(self, gate: GateFunction | None) -> None:
+        assert self.call is not None
+        began = perf_counter()
+        try:
+            self.value = await self._tool.value(self._args, ToolContext(gate=gate))
+            self.call.outcome = OK
+        except Exception as error:
+            self.error, self.call.outcome = error, FAILED
+        self.call.duration_ms = (perf_counter() - began) * 1000
 
 
 def _tool_of(each: Any, name: str | None) -> Tool:
@@ -146,7 +206,15 @@ def _tool_of(each: Any, name: str | None) -> Tool:
         if name is not None and name != each.name:
             raise OptionError(f"the tool {each.name!r} cannot be renamed to {check_name(name)!r}")
         return each
+    if is_capability(each):
+        raise OptionError("a capability is lent to code, with lend=; a tool is a function")
     return FunctionTool(each, name)
+
+
+def _pairs(calls: Any) -> list[tuple[str, Any]]:
+    if not isinstance(calls, list | tuple) or len(calls) > MOST_PARALLEL:
+        raise TypeError(f"a list of at most {MOST_PARALLEL:,} calls is expected")
+    return [_pair(call) for call in calls]
 
 
 def _pair(call: Any) -> tuple[str, Any]:
@@ -165,7 +233,11 @@ def _bound(box: Toolbox, name: str) -> Callable[..., Any]:
     async def call(args: Mapping[str, Any] | None = None) -> Any:
         return await box.dispatch_from_code(name, args)
 
+    async def gated(gate: GateFunction, args: Mapping[str, Any] | None = None) -> Any:
+        return await box.dispatch_from_code(name, args, gate)
+
     call.__name__ = name
+    mark(call, gated=gated)
     return call
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..permissions import Call
+from .asked import asked_about
+from .gating import denials
 from .results import GateFunction, ToolContext, ToolResult
 from .tool import Tool, called
 from .toolbox import Toolbox
@@ -29,19 +31,39 @@ async def run_tool_calls(
     denied never runs.
     """
     checked = [_checked(toolbox, call, at) for at, call in enumerate(calls)]
-    denials = await _decide([each for each in checked if isinstance(each, _Checked)], gate)
-    return list(await asyncio.gather(*(_result(each, denials, gate) for each in checked)))
+    decided = await _pass(checked, gate)
+    for own in {id(each): each for each in map(_own_gate, decided) if each is not None}.values():
+        decided = await _pass(decided, own, only_its_own=True)
+    return list(await asyncio.gather(*(_result(each, gate) for each in decided)))
 
 
-async def _result(
-    each: _Checked | ToolResult, denials: Mapping[int, str], gate: GateFunction | None
-) -> ToolResult:
+async def _pass(
+    checked: list[_Checked | ToolResult], gate: GateFunction | None, only_its_own: bool = False
+) -> list[_Checked | ToolResult]:
+    """The gate is asked once, about all calls that it is for; what it denies becomes a result."""
+    asked = [
+        each
+        for each in checked
+        if isinstance(each, _Checked) and (not only_its_own or _own_gate(each) is gate)
+    ]
+    why = await denials([each.call for each in asked], gate)
+    denied = {
+        id(each): ToolResult.failed(denial)
+        for each, denial in zip(asked, why, strict=True)
+        if denial is not None
+    }
+    return [denied.get(id(each), each) for each in checked]
+
+
+def _own_gate(each: _Checked | ToolResult) -> GateFunction | None:
+    """Of a tool that asks by itself, such as seed 002's: before the parallel phase, too."""
+    return getattr(each.tool, "gate", None) if isinstance(each, _Checked) else None
+
+
+async def _result(each: _Checked | ToolResult, gate: GateFunction | None) -> ToolResult:
     if isinstance(each, ToolResult):
         return each
-    denial = denials.get(id(each.call))
-    if denial is not None:
-        return ToolResult.failed(denial)
-    context = ToolContext(each.call.id, gate=gate)
+    context = ToolContext(each.call.id, gate=gate, passed=_own_gate(each))
     try:
         return await called(each.tool, each.call.args, context)
     finally:
@@ -60,27 +82,9 @@ def _checked(toolbox: Toolbox, call: Any, at: int) -> _Checked | ToolResult:
         tool = toolbox[name]
         args = arguments(call.get("args"))
         tool.check(args)
+        return _Checked(tool, asked_about(tool, args, str(call.get("id") or "")))
     except Exception as error:
         return ToolResult.failed(error)
-    return _Checked(tool, Call(tool.name, args, str(call.get("id") or ""), tool.tier))
-
-
-async def _decide(checked: list[_Checked], gate: GateFunction | None) -> dict[int, str]:
-    """Why calls are denied, by the identity of the call. A gate that fails denies them all."""
-    if gate is None or not checked:
-        return {}
-    calls = [each.call for each in checked]
-    try:
-        decisions = list(await gate(calls))
-        if len(decisions) != len(calls):
-            raise ValueError("the gate did not decide about each call")
-    except Exception as error:
-        return {id(call): f"{call.name} was not allowed: {error}" for call in calls}
-    return {
-        id(call): getattr(decision, "message", "") or f"{call.name} was not allowed"
-        for call, decision in zip(calls, decisions, strict=True)
-        if getattr(decision, "allowed", None) is not True
-    }
 
 
 def arguments(given: Any) -> Any:
@@ -99,8 +103,8 @@ async def answer_openai(
     message: Mapping[str, Any], toolbox: Toolbox, gate: GateFunction | None = None
 ) -> list[dict[str, Any]]:
     """The `tool` messages that answer an assistant's message with `tool_calls`."""
-    asked = message.get("tool_calls") or []
-    calls = [_of_openai(each) for each in asked]
+    asked = message.get("tool_calls")
+    calls = [_of_openai(each) for each in asked] if isinstance(asked, list | tuple) else []
     results = await run_tool_calls(toolbox, calls, gate)
     return [
         {"role": "tool", "tool_call_id": call["id"], "content": result.content}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .schemas import Schema, resolved
+from ..schemas import Schema, resolved
 
 _DEEPEST = 8
 _NAMES = {"null": "null", "boolean": "boolean", "integer": "number", "number": "number"}
