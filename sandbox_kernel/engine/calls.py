@@ -6,12 +6,14 @@ import asyncio
 import contextvars
 import inspect
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from time import monotonic
 from types import CoroutineType
 from typing import Any, Protocol
 
-from ..bridges import Bridges
+from ..bridges import Bridge, Bridges, in_answer_of
+from ..calls import ASKED, FAILED, OK, REFUSED, Call, CallLog, Decision, Gate, Refused
 from ..errors import ProtocolError, RunEndedError
 from ..wire import messages
 from ..wire.frame import Buffer, pack
@@ -22,12 +24,15 @@ from .complaints import Complaints
 # than sleeping and being woken, if there is another processor for the guest; it goes on for as long
 # as the guest is that quick.
 _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
+_NEVER_LENDS = frozenset((type(None), bool, int, float, str, bytes))
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
 _MOST_ERRORS = 100
+_SITE_SECONDS = 0.1  # that a question waits for the line that asks it
 _ONE_OF_CALLS = [int, int, list]
 _AT_ONCE = 500  # calls that are cancelled in one turn of the loop
+_TOO_LATE = "the run ended before it was allowed"
 
-Call = tuple[asyncio.Task[Any], Awaitable[Any], int]
+_Pending = tuple[asyncio.Task[Any], Awaitable[Any], int]
 
 
 class Guest(Protocol):
@@ -60,15 +65,25 @@ class Calls:
         bridges: Bridges,
         guest: Guest,
         complaints: Complaints,
+        log: CallLog,
+        gate: Gate | None = None,
+        *,
+        on_asking: Callable[[bool], None],
     ) -> None:
         self._loop = loop
         self._context = context
         self._bridges = bridges
         self._guest: Guest = guest
         self._complaints = complaints
+        self._log = log
+        self._gate = gate
+        self._on_asking = on_asking
+        self._sites: dict[int, asyncio.Future[int]] = {}  # lines that the worker was asked for
+        self._asked = 0  # calls that a person has not decided about yet
         # By the order they began in: the task, what it awaits, what that weighs.
-        self._tasks: dict[int, Call] = {}
+        self._tasks: dict[int, _Pending] = {}
         self.begun = 0  # how many of those there were
+        self._entered = 0  # the last of them that has taken its first step
         self.weight = 0  # of the arguments that calls in flight hold, about
         self._answered_at = 0.0
         self._stopped = self._closed = False
@@ -80,61 +95,253 @@ class Calls:
     def in_flight(self) -> int:
         return len(self._tasks)
 
-    def make_all(self, calls: Any, weight: int) -> None:
-        """The calls of one CALLS message; `weight` is that of all of them."""
+    @property
+    def yet_to_enter(self) -> bool:
+        """Whether one that was made in this turn of the loop takes its first step in the next."""
+        return self._entered < self.begun
+
+    def make_all(self, calls: Any, weight: int, size: int) -> Iterator[None]:
+        """The calls of one CALLS message, each in a step; `weight` and `size` are those of all."""
         if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
             raise ProtocolError(f"CALLS is not a list of at most {messages.MAX_CALLS} calls")
         for call in calls:
             if type(call) is not list or list(map(type, call)) != _ONE_OF_CALLS:
                 raise ProtocolError("one of CALLS is not two numbers and a list of arguments")
             number, bridge, args = call
-            if self._bridges.function(bridge)[1] == messages.SYNC:
+            lent = self._bridges.function(bridge)
+            if lent.mode == messages.SYNC:
                 raise ProtocolError("one of CALLS is synchronous")
-            self.make(number, bridge, args, weight // len(calls))
+            self._make(number, lent, args, weight // len(calls), size // len(calls))
+            yield
 
-    def make(self, call: int, bridge: int, args: Any, weight: int) -> None:
-        function, mode = self._bridges.function(bridge)
+    def make(self, call: int, bridge: int, args: Any, weight: int, size: int) -> None:
+        """`weight` is what the arguments take here, `size` the bytes they had on the way."""
+        self._make(call, self._bridges.function(bridge), args, weight, size)
+
+    def _make(self, call: int, lent: Bridge, args: Any, weight: int, size: int) -> None:
         if type(args) is not list or not 0 <= call < 1 << 32:
             raise ProtocolError("CALL has no number or no list of arguments")
         if self._stopped:
             return
-        asked_soon = mode == messages.SYNC and monotonic() - self._answered_at < _LINGER_SECONDS
+        record = self._log.begin(lent.name, args, size)
+        if self._gate is None:
+            self._call(call, lent, args, weight, record)
+        else:
+            self._call_if_allowed(self._gate, call, lent, args, weight, record)
+
+    def _call(
+        self, call: int, lent: Bridge, args: list[Any], weight: int, record: Call | None
+    ) -> None:
+        began, mode = monotonic(), lent.mode
+        asked_soon = mode == messages.SYNC and began - self._answered_at < _LINGER_SECONDS
         self.blocked = mode != messages.ASYNC
         try:
-            value = function(*args)
+            value = lent.function(*args)
         except BaseException as error:
             self.blocked = False
             self._raised(call, error, wanted=mode != messages.ONE_WAY)
+            _ended(record, FAILED, began)
             return
         self.blocked = False
         kind = type(value)
         if kind is CoroutineType or (kind not in _NEVER_AWAITABLE and inspect.isawaitable(value)):
             if mode == messages.SYNC:
                 self._guest.post(pack(messages.PROMISE, call), now=True)
-            self._await(call, value, weight, wanted=mode != messages.ONE_WAY)
-        elif mode != messages.ONE_WAY:
-            self._return(call, value, now=True)
+            self._await(call, value, weight, lent, record, wanted=mode != messages.ONE_WAY)
+            return
+        if mode != messages.ONE_WAY:
+            self._return(call, value, lent, record, now=True)
             self._answered_at = monotonic()
             self.linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
+        _ended(record, OK, began)
+
+    # -- the gate
+
+    def _call_if_allowed(
+        self,
+        gate: Gate,
+        call: int,
+        lent: Bridge,
+        args: list[Any],
+        weight: int,
+        record: Call | None,
+    ) -> None:
+        if lent.marks.gated is not None:
+            self._carry(gate, call, lent, args, weight, record)
+            return
+        asked = Call(lent.name) if record is None else record
+        asked.args, asked.also = args, lent.also
+        try:
+            lent.marks.put_on(asked)
+            decision = gate.decide(asked)
+            if decision is None:
+                asked.what = lent.marks.what(args)
+        except (
+            Exception
+        ) as error:  # arguments that the marks cannot read, which nobody is asked about
+            asked.args = None
+            self._raised(call, error, wanted=lent.mode != messages.ONE_WAY)
+            _ended(record, FAILED, monotonic())
+            return
+        if decision is None:
+            self._log.keep(asked)
+            permitted = self._permitted(gate, call, lent, args, asked)
+            wanted, now = lent.mode != messages.ONE_WAY, lent.mode == messages.SYNC
+            self._await(call, permitted, weight, lent, asked, wanted=wanted, now=now)
+            return
+        asked.decision = decision.how
+        if decision.allowed:
+            asked.args = None
+            self._call(call, lent, args, weight, record)
+            return
+        self._log.keep(asked)
+        asked.args, asked.outcome = None, REFUSED
+        if lent.mode != messages.ONE_WAY:
+            self._throw(call, PermissionError(decision.message))
+
+    async def _permitted(
+        self, gate: Gate, call: int, lent: Bridge, args: list[Any], asked: Call
+    ) -> Any:
+        """What the call gives once it was allowed. A guest that waits has a plain value then, too."""
+        asked.decision = ASKED
+        self._count_asked(1)
+        try:
+            asked.line = await self._line_of(call)
+            decision = await gate.ask(asked)
+        finally:
+            self._count_asked(-1)
+            asked.args = None
+        asked.decision = decision.how
+        if not decision.allowed:
+            raise Refused(decision.message)
+        if self._stopped:
+            raise RunEndedError(_TOO_LATE)
+        self.blocked = lent.mode != messages.ASYNC
+        try:
+            value = lent.function(*args)
+        finally:
+            self.blocked = False
+        if inspect.isawaitable(value):
+            if lent.mode == messages.SYNC:
+                self._guest.post(pack(messages.PROMISE, call), now=True)
+            return await value
+        return value
+
+    def _carry(
+        self, gate: Gate, call: int, lent: Bridge, args: list[Any], weight: int, record: Call | None
+    ) -> None:
+        """The gate decides about the calls that this one carries, not about the one itself."""
+        assert lent.marks.gated is not None
+        wanted = lent.mode != messages.ONE_WAY
+        try:
+            carried = lent.marks.gated(partial(self._decide_on, gate, call, record), *args)
+        except Exception as error:  # of arguments that it does not take
+            self._raised(call, error, wanted=wanted)
+            _ended(record, FAILED, monotonic())
+            return
+        self._await(call, carried, weight, lent, record, wanted=wanted)
+
+    async def _decide_on(
+        self, gate: Gate, call: int, record: Call | None, calls: Sequence[Call]
+    ) -> list[Decision]:
+        """Each is asked about and kept for itself; a single one is kept as the call that carried it."""
+        kept = calls if len(calls) != 1 or record is None else [record]
+        if kept is calls:
+            for each in calls:
+                self._log.add(each)
+        known = [gate.decide(each) for each in calls]
+        decisions = [each for each in known if each is not None]
+        if len(decisions) < len(calls):
+            for each, decision in zip(kept, known, strict=True):
+                each.decision = ASKED if decision is None else decision.how
+            decisions = await self._asked_about(gate, call, calls)
+        if self._stopped:
+            raise RunEndedError(_TOO_LATE)
+        for each, decision in zip(kept, decisions, strict=True):
+            each.decision = decision.how
+            if not decision.allowed:
+                each.outcome = REFUSED
+                self._log.keep(each)
+                if record is not None:
+                    record.decision = decision.how
+        return decisions
+
+    async def _asked_about(self, gate: Gate, call: int, calls: Sequence[Call]) -> list[Decision]:
+        """A person is asked about them as one list."""
+        self._count_asked(1)
+        try:
+            line = await self._line_of(call)
+            for each in calls:
+                each.line = line
+            return list(await asyncio.gather(*map(gate.ask, calls)))
+        finally:
+            self._count_asked(-1)
+
+    async def _line_of(self, call: int) -> int | None:
+        """Where the guest made the call; None if it does not say so soon, being busy."""
+        site = self._sites[call] = self._loop.create_future()
+        self._guest.post(pack(messages.WHERE, call), now=True)
+        try:
+            return await asyncio.wait_for(site, _SITE_SECONDS) or None
+        except TimeoutError:
+            return None
+        finally:
+            self._sites.pop(call, None)
+
+    def located(self, call: int, line: int) -> None:
+        """The answer to WHERE, which may come too late."""
+        site = self._sites.get(call)
+        if site is not None and not site.done():
+            site.set_result(line)
+
+    def _count_asked(self, more: int) -> None:
+        before, self._asked = self._asked, self._asked + more
+        if not before or not self._asked:
+            self._on_asking(self._asked > 0)
 
     def await_lent(self) -> None:
         """Starts awaiting what was lent since the last time."""
         for number, awaitable in self._bridges.take_awaitables():
-            self._await(number, awaitable, 0, wanted=True)
+            self._await(number, awaitable, 0, None, None, wanted=True)
 
-    def _await(self, call: int, awaitable: Awaitable[Any], weight: int, *, wanted: bool) -> None:
+    def _await(
+        self,
+        call: int,
+        awaitable: Awaitable[Any],
+        weight: int,
+        lent: Bridge | None,
+        record: Call | None,
+        *,
+        wanted: bool,
+        now: bool = False,
+    ) -> None:
+        """`now` if the guest does nothing until it has the answer."""
         self.begun = number = self.begun + 1
-        answer = self._answer(number, call, awaitable, wanted)
+        answer = self._answer(number, call, awaitable, lent, record, wanted, now)
         task = self._loop.create_task(answer, context=self._context)
         if not task.done():  # some loops begin tasks at once
             self._tasks[number] = task, awaitable, weight
             self.weight += weight
 
     async def _answer(
-        self, number: int, call: int, awaitable: Awaitable[Any], wanted: bool
+        self,
+        number: int,
+        call: int,
+        awaitable: Awaitable[Any],
+        lent: Bridge | None,
+        record: Call | None,
+        wanted: bool,
+        now: bool,
     ) -> None:
+        self._entered = number
+        began = monotonic()
+        outcome = FAILED
         try:
             value = await awaitable
+        except Refused as error:
+            outcome = REFUSED
+            if wanted:
+                self._throw(call, PermissionError(str(error)))
         except RunEndedError as error:  # it waited for the guest; nobody made a mistake
             if not self._closed:
                 self._raised(call, error, wanted=wanted)
@@ -143,15 +350,24 @@ class Calls:
                 raise
             self._raised(call, error, wanted=wanted)
         else:
+            outcome = OK
             if wanted:
-                self._return(call, value)
+                self._return(call, value, lent, record, now=now)
         finally:  # not in a callback, which would be another turn of the loop for each
+            if record is not None and not self._closed:
+                _ended(record, outcome, began)
             if number in self._tasks:
                 self.weight -= self._tasks.pop(number)[2]
 
-    def _return(self, call: int, value: Any, *, now: bool = False) -> None:
+    def _return(
+        self, call: int, value: Any, lent: Bridge | None, record: Call | None, *, now: bool = False
+    ) -> None:
+        if type(value) not in _NEVER_LENDS:
+            self._bridges.name_of = in_answer_of("promise" if lent is None else lent.name)
         try:
             text, attachments = encode(value, "return value", self._bridges)
+            if record is not None:
+                record.bytes += len(text) + sum(map(len, attachments))
             if not now and text[0] == "P":
                 self._guest.post_answer(call, text[1:])
                 return
@@ -196,13 +412,15 @@ class Calls:
         """The same, but every call that the guest made before its end has at least begun."""
         self._stopped = self._closed = True
         self._guest = _Nobody()
-        if self._tasks:
+        if self._tasks or self._gate is not None:
             self._loop.call_soon(self._cancel)
 
     def _cancel(self) -> None:
+        if self._gate is not None:
+            self._gate.close()
         self._cancel_some(list(self._tasks.values()))
 
-    def _cancel_some(self, calls: list[Call]) -> None:
+    def _cancel_some(self, calls: list[_Pending]) -> None:
         """Some in each turn of the loop: there may be very many, and each ends in a turn."""
         for task, _, _ in calls[-_AT_ONCE:]:
             task.cancel()
@@ -211,6 +429,12 @@ class Calls:
         del calls[-_AT_ONCE:]
         if calls:
             self._loop.call_soon(self._cancel_some, calls)
+
+
+def _ended(record: Call | None, outcome: str, began: float) -> None:
+    if record is not None:
+        record.outcome = outcome
+        record.duration_ms = (monotonic() - began) * 1000
 
 
 def spawn(

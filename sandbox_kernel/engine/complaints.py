@@ -10,7 +10,6 @@ import asyncio
 import logging
 import re
 import traceback
-from collections import Counter
 
 _TOLD = 5  # times of each kind
 _MOST_CHARACTERS = 10_000
@@ -23,11 +22,11 @@ class Complaints:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._count: Counter[str] = Counter()
+        self._count: dict[str, int] = {}
 
     def tell(self, message: str, error: BaseException | None) -> None:
-        self._count[message] += 1
-        if self._count[message] <= _TOLD:
+        self._count[message] = count = self._count.get(message, 0) + 1
+        if count <= _TOLD:
             tell(self._loop, message, error)
 
     def close(self) -> None:

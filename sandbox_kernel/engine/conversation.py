@@ -21,7 +21,6 @@ from ..loops import on_loop
 from ..sizes import spell_size
 from ..values import undefined
 from ..wire import messages
-from ..wire.control import Record
 from ..wire.frame import Buffer, Frame, OversizedFrame, pack
 from ..wire.order import Order
 from ..wire.values import encode
@@ -32,11 +31,28 @@ from .guests import Guests
 from .hearing import Hearing, OverBudget
 from .incoming import exports_of, failure_of
 from .line import READY, Line
+from .peer import End, Lost, Peer
 from .places import Nest, current_nest
 from .settings import Settings
 from .sinks import Sinks
 from .state import MAY_SAY, Lifecycle, State
-from .worker import Worker, address_space
+from .worker import address_space
+
+_UNHEARD = frozenset((messages.READY, messages.AT))  # whose words reach nobody but us
+
+
+class _AtTheLatest:
+    """A callback for a later turn of the loop. A loop that is closed before drops it: then it is called, too."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self._call: Callable[[], None] | None = call
+
+    def __call__(self) -> None:
+        call, self._call = self._call, None
+        if call is not None:
+            call()
+
+    __del__ = __call__
 
 
 class Conversation:
@@ -51,22 +67,30 @@ class Conversation:
         settings: Settings,
         nest: Nest,
         on_end: Callable[[Conversation], None],
+        on_lost: Callable[[Conversation], bool] | None = None,
     ) -> None:
+        """`on_lost`: its worker elsewhere is gone, and it has said nothing; whether it gets another."""
         self.loop = loop
-        limit = order.memory_limit or settings.default_memory_limit_bytes
-        self._order = order if order.memory_limit else order._replace(memory_limit=limit)
+        self._order = order
+        self._memory_limit = order.memory_limit or settings.default_memory_limit_bytes
         self._lent = lent
         self._listener = listener
         self._settings = settings
         self._isolation = messages.FILTERED if settings.require_isolation else messages.PROCESS_ONLY
         self._on_end = on_end
+        self._on_lost = on_lost
+        self._started = False
+        self._silent = True  # nothing that it said has reached anybody
         self._context = contextvars.copy_context()
         self._context.run(current_nest.set, nest)
         self._life = Lifecycle()
         self._unexpected = {messages.FINISHED if order.stays_open else messages.OPENED}
         self._line: Line | None = None
         self._complaints = complaints = Complaints(loop)
-        self._calls = Calls(loop, self._context, lent.bridges, self, complaints)
+        self._calls = Calls(
+            *(loop, self._context, lent.bridges, self, complaints, lent.calls, lent.gate),
+            on_asking=listener.on_asking,
+        )
         self._guests = Guests(loop, self._call_guest)
         sink = lent.report
         self._sinks = None if sink is None else Sinks(loop, self._context, sink, complaints)
@@ -86,7 +110,7 @@ class Conversation:
 
     # -- beginning
 
-    def attach(self, worker: Worker) -> bool:
+    def attach(self, worker: Peer) -> bool:
         """Sends the order; False if the worker is dead, so that another may be tried."""
         self._line = line = Line(self.loop, worker, self, self._settings)
         if not self._life.move(State.ATTACHED):
@@ -99,17 +123,20 @@ class Conversation:
             return False
         if ready:
             self._life.move(State.RUNNING)
-        self._listener.on_start()
+        if not self._started:
+            self._started = True
+            self._listener.on_start()
         on_loop(self.loop, self._listen, line)
         if self._life.stopping:
             worker.kill()
         return True
 
-    def _send_order(self, worker: Worker, line: Line) -> bool:
-        order, message_bytes = self._order, self._settings.message_bytes
-        worker.limit_address_space(address_space(order.memory_limit, message_bytes))
+    def _send_order(self, worker: Peer, line: Line) -> bool:
+        order, limit = self._order, self._memory_limit
+        before = worker.limit_address_space(address_space(limit, self._settings.message_bytes))
+        run = pack(messages.RUN, 0, 0, order.pack(limit), order.attachments)
         try:
-            line.post(pack(messages.RUN, 0, 0, order.pack(), order.attachments), now=True)
+            line.post([*before, *run], now=True)
         except OSError:
             return False
         return True
@@ -128,6 +155,7 @@ class Conversation:
             return None
         if frame.kind not in MAY_SAY[state]:
             raise ProtocolError(f"it sent a message of kind {frame.kind} while {state.value}")
+        self._silent = self._silent and frame.kind in _UNHEARD
         if frame.kind == messages.FAILED:
             self._failed(frame)
         elif frame.kind == messages.READY:
@@ -203,17 +231,21 @@ class Conversation:
         line = self._line
         return None if line is None or self.ended else line.memory_used_bytes()
 
+    def processor_seconds(self) -> float | None:
+        line = self._line
+        return None if line is None or self.ended else line.processor_seconds()
+
     def finished(self, frame: Frame, value: Any) -> None:
         self._life.move(State.FINISHING)
-        used, limit = self._peak(frame), self._order.memory_limit
+        used, limit = self._peak(frame), self._memory_limit
         if used is not None and used > limit:
-            self._end(ending.out_of_memory(limit, used))
+            self._end_after_sinks(ending.out_of_memory(limit, used))
         else:
             self._end_after_sinks(Outcome("success", value, None, used))
 
     def _failed(self, frame: Frame) -> None:
         self._life.move(State.FINISHING)
-        used, limit = self._peak(frame), self._order.memory_limit
+        used, limit = self._peak(frame), self._memory_limit
         self._end_after_sinks(ending.failed(*failure_of(frame.text), used, limit))
 
     def _peak(self, frame: Frame) -> int | None:
@@ -239,10 +271,13 @@ class Conversation:
     def _end_after_sinks(self, outcome: Outcome) -> None:
         self._guests.refuse(ending.reason_of(outcome))
         self._guests.close()  # a sink that calls the guest back would wait for ever
-        if self._sinks is None or not self._sinks.in_flight or outcome.status == "memory":
-            self._end(outcome)
+        end = partial(self._end, outcome)
+        if self._sinks is not None and self._sinks.in_flight and outcome.status != "memory":
+            self._sinks.when_finished(end)
+        elif self._calls.yet_to_enter:
+            self.loop.call_soon(end)  # behind them: what is lent is still theirs when they begin
         else:
-            self._sinks.when_finished(partial(self._end, outcome))
+            end()
 
     def broken(self, error: Exception) -> None:
         if isinstance(error, OverBudget):
@@ -266,14 +301,33 @@ class Conversation:
     def _stop_at(self, cap: str) -> None:
         self._end(ending.terminated(f"safety cap: {cap}"))
 
-    def gone(self, record: Record | None, cut_short: bool) -> None:
+    def gone(self, end: End, cut_short: bool) -> None:
         if self._life.state is State.FINISHING and not self._life.stopping:
             return  # it has said all that it had to say
         if self._life.stopping:
             self._end(ending.terminated(self._life.reason))
             return
-        limit, seconds = self._order.memory_limit, self._settings.cpu_seconds
-        self._end(ending.died(record, cut_short=cut_short, memory_limit=limit, cpu_seconds=seconds))
+        if isinstance(end, Lost):
+            if not (end.again and self._begins_again()):
+                self._end(end.outcome)
+            return
+        limit, seconds = self._memory_limit, self._settings.cpu_seconds
+        self._end(ending.died(end, cut_short=cut_short, memory_limit=limit, cpu_seconds=seconds))
+
+    def _begins_again(self) -> bool:
+        """With another worker; only if no bridge was called, and none is awaited."""
+        if self._on_lost is None or not self._silent or self._calls.begun:
+            return False
+        if not self._life.move(State.QUEUED):
+            return False
+        line, self._line = self._line, None
+        if line is not None:
+            line.hang_up()
+            line.close()
+        if self._life.stopping:
+            self._end(ending.terminated(self._life.reason))
+            return True
+        return self._on_lost(self)
 
     def abandon(self, message: str) -> None:
         self._end(ending.terminated(message))
@@ -285,11 +339,12 @@ class Conversation:
         finishing = self._life.state is State.FINISHING
         if not self._life.move(State.ENDED):
             return
-        self._guests.refuse(ending.reason_of(outcome))
+        if not finishing:
+            self._guests.refuse(ending.reason_of(outcome))
         if self._line is not None:
             self._line.kill()
         finished_here = finishing and asyncio._get_running_loop() is self.loop
-        if finished_here:  # whoever waits has the result before the rest is cleared away
+        if finished_here:
             self._calls.close_once_begun()
         elif self.loop.is_closed() or not self.loop.is_running():
             self._release_all()
@@ -301,13 +356,14 @@ class Conversation:
             self._on_end(self)
             self._listener.settled(self._completed(outcome))
         finally:
-            if finished_here:
-                self._release_line()
+            if finished_here:  # behind those who wait for the result
+                self.loop.call_soon(_AtTheLatest(self._release_line))
 
     def _completed(self, outcome: Outcome) -> Outcome:
-        placed = ending.placed(outcome, self._hearing.place)
+        if outcome.error is not None:
+            outcome = ending.placed(outcome, self._hearing.place)
         errors = self._calls.errors
-        return replace(placed, bridge_errors=tuple(errors)) if errors else placed
+        return replace(outcome, bridge_errors=tuple(errors)) if errors else outcome
 
     def _release_all(self) -> None:
         """Whatever waits for the worker does so no longer."""

@@ -29,8 +29,9 @@ def warm_default_pool() -> WorkerPool:
 
 def pool_for_a_run() -> WorkerPool:
     """The same, with a worker that wakes up while the run is prepared."""
-    pool = warm_default_pool()
-    pool.expect_run()
+    pool = _pool or default_pool()
+    if not pool.expect_run():
+        pool.warm_up()
     return pool
 
 

@@ -84,7 +84,7 @@ class Guests:
     def close(self) -> None:
         """Refuses further calls, and fails those that the guest has not answered."""
         self._send = None
-        if self._loop.is_closed():
+        if not (self._calls or self._promises) or self._loop.is_closed():
             return
         self._fail([*self._calls.values(), *self._promises.values()])
         self._calls.clear()

@@ -13,12 +13,15 @@ from ..errors import ProtocolError
 from ..sizes import spell_size
 from ..wire import messages
 from ..wire.frame import Frame, size_of
+from ..wire.slices import Steps
 from ..wire.values import (
     LARGE,
     decode,
     decode_in_steps,
     decode_lines,
     decode_lines_in_steps,
+    lines_swell,
+    swells,
     weight,
     weight_of_lines,
 )
@@ -84,11 +87,17 @@ class Hearing:
         """A long message is decoded in steps, which are returned."""
         if frame.kind == messages.SAID:
             return self._said(frame)
+        if frame.kind == messages.CALLS:
+            return self._called_many(frame)
         if frame.kind == messages.AT:
             self._charge(_PLACE_COST)
             self.place = place_of(frame)
             return None
-        if len(frame.text) > LARGE or size_of(frame) > _LARGE_DATA:
+        if frame.kind == messages.SITE:
+            self._charge(_PLACE_COST)
+            self._calls.located(frame.a, frame.b)
+            return None
+        if len(frame.text) > LARGE or size_of(frame) > _LARGE_DATA or swells(frame.text):
             return self._value_in_steps(frame, run)
         self._hear_value(frame, run)
         return None
@@ -102,12 +111,15 @@ class Hearing:
 
     def _value_in_steps(self, frame: Frame, run: Run) -> Iterator[None]:
         before = self._output
+        value = yield from self._decoded(frame)
+        self._hand_on(frame, value, self._output - before, run)
+
+    def _decoded(self, frame: Frame) -> Steps:
         self._charge(weight(b"", frame.attachments))
         borrower, ordered = self._reading(frame.kind)
-        value = yield from decode_in_steps(
+        return decode_in_steps(
             frame.text, frame.attachments, borrower, self._charge, ordered=ordered
         )
-        self._hand_on(frame, value, self._output - before, run)
 
     def _hand_on(self, frame: Frame, value: Any, size: int, run: Run) -> None:
         if frame.kind == messages.FINISHED:
@@ -136,7 +148,7 @@ class Hearing:
         """Line by line: what one of them makes the host do, such as showing it, may take a while."""
         text = frame.text
         lines: Iterator[tuple[str, Any] | None]
-        if len(text) > LARGE:
+        if len(text) > LARGE or lines_swell(text):
             lines = decode_lines_in_steps(text, self._borrower_for, self._charge)
         else:
             self._charge(weight_of_lines(text))
@@ -182,12 +194,16 @@ class Hearing:
 
     def _called(self, frame: Frame, args: Any, size: int) -> None:
         self._output -= size  # arguments are gone when their call is
-        self._calls.make(frame.a, frame.b, args, size)
+        self._calls.make(frame.a, frame.b, args, size, size_of(frame))
         self._check_in_flight()
 
-    def _called_many(self, _frame: Frame, calls: Any, size: int) -> None:
+    def _called_many(self, frame: Frame) -> Iterator[None]:
+        """Call by call: what each of them does here may take a while."""
+        before = self._output
+        calls = yield from self._decoded(frame)
+        size = self._output - before
         self._output -= size
-        self._calls.make_all(calls, size)
+        yield from self._calls.make_all(calls, size, size_of(frame))
         self._check_in_flight()
 
     def _check_in_flight(self) -> None:
@@ -218,7 +234,6 @@ class Hearing:
         messages.REPORT: _said_report,
         messages.LOG: _said_log,
         messages.CALL: _called,
-        messages.CALLS: _called_many,
         messages.GUEST_RETURN: _answered,
         messages.GUEST_THROW: _answered,
         messages.RESOLVED: _answered,

@@ -4,38 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 from time import monotonic
 from typing import Protocol
 
 from ..wire import messages
-from ..wire.control import Record
-from ..wire.frame import HEAD, Buffer, Frame, FrameReader, pack, size_of
+from ..wire.frame import HEAD, Frame, FrameReader, pack, size_of
 from .outbox import Outbox
+from .peer import End, Peer
 from .settings import Settings
 from .worker import memory_of_messages
 
 _SECONDS_PER_TURN = 0.01  # a worker that talks without end leaves the loop to others in between
-_EXIT_NOTICE_SECONDS = 2.0
+EXIT_NOTICE_SECONDS = 2.0  # between the end of a stream and word of how the worker ended
 READY = {  # as a worker of each isolation level says it
     level: b"".join(pack(messages.READY, level, messages.VERSION))
     for level in messages.ISOLATION_NAMES
 }
-
-
-class Peer(Protocol):
-    """What a line asks of its worker; a relay to a worker elsewhere keeps this too."""
-
-    socket: socket.socket
-    descriptor: int
-
-    def kill(self) -> None: ...
-    def growth(self) -> int | None: ...
-    def is_stopped(self) -> bool: ...
-    def when_exited(self, callback: Callable[[Record], None]) -> None: ...
-    def close(self) -> None: ...
 
 
 class Party(Protocol):
@@ -61,8 +47,8 @@ class Party(Protocol):
     def overflowed(self) -> None:
         """The worker does not take what it is sent."""
 
-    def gone(self, record: Record | None, cut_short: bool) -> None:
-        """The worker has ended; `record` says how, if anybody knows."""
+    def gone(self, end: End, cut_short: bool) -> None:
+        """The worker has ended; `end` says how, if anybody knows."""
 
 
 class Pace(Protocol):
@@ -85,7 +71,8 @@ class Line:
         self._peer = peer
         self._party = party
         self._reader = FrameReader(settings.message_bytes)
-        self._outbox = Outbox(loop, peer.socket, settings.output_bytes, party.overflowed)
+        self._outbox = outbox = Outbox(loop, peer.socket, settings.output_bytes, party.overflowed)
+        self.post, self.post_answer = outbox.post, outbox.post_answer
         self._largest_received = 0
         self._work: Iterator[None] | None = None  # that takes several turns of the loop
         self._gone = False
@@ -122,7 +109,7 @@ class Line:
             try:
                 count = self._peer.socket.recv_into(self._reader.room())
             except BlockingIOError:
-                if monotonic() < pace.linger_until:
+                if self._peer.lingers and monotonic() < pace.linger_until:
                     continue
                 return
             except OSError:
@@ -183,26 +170,19 @@ class Line:
             self._report_end(None)
             return
         self._peer.when_exited(self._exited)
-        self._loop.call_later(_EXIT_NOTICE_SECONDS, self._report_end, None)
+        self._loop.call_later(EXIT_NOTICE_SECONDS, self._report_end, None)
 
-    def _exited(self, record: Record) -> None:
+    def _exited(self, end: End) -> None:
         """On the thread that heard of it."""
         try:
-            self._loop.call_soon_threadsafe(self._report_end, record)
+            self._loop.call_soon_threadsafe(self._report_end, end)
         except RuntimeError:
-            self._report_end(record)
+            self._report_end(end)
 
-    def _report_end(self, record: Record | None) -> None:
+    def _report_end(self, end: End) -> None:
         if not self._gone:
             self._gone = True
-            self._party.gone(record, not self._reader.closed())
-
-    def post(self, frame: list[Buffer], *, now: bool = False) -> None:
-        """Raises OSError only when `now`, if the worker is dead."""
-        self._outbox.post(frame, now=now)
-
-    def post_answer(self, call: int, json: str) -> None:
-        self._outbox.post_answer(call, json)
+            self._party.gone(end, not self._reader.closed())
 
     def memory_used_bytes(self) -> int | None:
         """What the worker has grown by, less its own copies of messages."""
@@ -211,6 +191,9 @@ class Line:
             return None
         copies = memory_of_messages(self._outbox.largest, self._largest_received)
         return max(0, growth - copies) or None
+
+    def processor_seconds(self) -> float | None:
+        return self._peer.processor_seconds()
 
     def is_stuck(self) -> bool:
         """Whether the worker was stopped by a signal, and has not said anything yet."""

@@ -42,6 +42,9 @@ class Outbox:
         """Raises OSError only when `now`: otherwise whoever reads learns that the worker is dead."""
         if self._closed:
             return
+        if now and not (self._waiting or self._answers or self._writing):
+            self._send(memoryview(b"".join(frame)))
+            return
         if self._answers:
             self._gather_answers()
         self._wait_with(frame)

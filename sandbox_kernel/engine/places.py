@@ -23,13 +23,14 @@ DEEPEST = 8  # runs within each other
 class Nest:
     """Stands for a run as the parent of others, without keeping anything of it alive."""
 
-    def __init__(self, depth: int = 1) -> None:
-        self.depth = depth
+    depth = 1
 
     def inner(self) -> Nest:
         if self.depth == DEEPEST:
             raise EngineError(f"runs may be nested {DEEPEST} deep, and not deeper")
-        return Nest(self.depth + 1)
+        nest = Nest()
+        nest.depth = self.depth + 1
+        return nest
 
 
 # Of the run whose bridge is being called, if any.
@@ -76,28 +77,30 @@ class Places(Generic[Run]):
 
     def leave(self, run: Run, capacity: int) -> Run | None:
         """It has ended; who executes instead, if anybody."""
-        self.executing.discard(run)
         parent = self._nested.pop(run, None)
+        if run in self.executing:
+            self.executing.remove(run)
+        else:
+            self._stop_waiting(run)
         if parent is not None:
             self._taken.discard(parent)
             return self._next_sibling(parent)
-        self._stop_waiting(run)
         if len(self.executing) >= capacity:
             return None
         if self._queue:
             following = self._queue.popleft()
             self.executing.add(following)
             return following
-        return self._next_sibling(next(iter(self._siblings), None))
+        return self._next_sibling(next(iter(self._siblings))) if self._siblings else None
 
     def _nest(self, run: Run, parent: Nest) -> None:
         self._nested[run] = parent
         self._taken.add(parent)
         self.executing.add(run)
 
-    def _next_sibling(self, parent: Nest | None) -> Run | None:
-        siblings = self._siblings.get(parent) if parent is not None else None
-        if not siblings or parent is None:
+    def _next_sibling(self, parent: Nest) -> Run | None:
+        siblings = self._siblings.get(parent)
+        if not siblings:
             return None
         following = siblings.popleft()
         if not siblings:

@@ -111,18 +111,24 @@ class WorkerPool:
         nest = Nest() if parent is None else parent.inner()
         self.expect_run()
         conversation = Conversation(order, lent, listener, loop, settings, nest, self.release)
-        with self._lock:
-            self._refuse_if_closed()
-            self._drop_orphans()
-            executes = self._places.enter(
-                conversation, settings.concurrency, parent, most=settings.max_queued
-            )
-            self._live[conversation] = None
-            if not executes:
-                self._waits.begin(conversation, settings.queue_seconds)
-                return conversation
-        self._assign(conversation)
+        self.hand_out(conversation, parent)
         return conversation
+
+    def hand_out(self, taker: Taker, parent: Nest | None = None) -> None:
+        """Gives it a worker, now or when there is room; `release` it in the end."""
+        settings = self._settings
+        with self._lock:
+            if self._closed or self._live:
+                self._refuse_if_closed()
+                self._drop_orphans()
+            executes = self._places.enter(
+                taker, settings.concurrency, parent, most=settings.max_queued
+            )
+            self._live[taker] = None
+            if not executes:
+                self._waits.begin(taker, settings.queue_seconds)
+                return
+        self._assign(taker)
 
     def runs(self) -> list[Any]:
         """The handles of all that execute or wait, oldest first."""
@@ -138,20 +144,28 @@ class WorkerPool:
 
     def warm_up(self) -> None:
         """Starts the zygote and its spares, as many as are wanted, now rather than at a run."""
-        zygote = self._zygotes.current
         wanted = self._settings.spares
+        if self._spares and len(self._spares) >= wanted:
+            return
+        zygote = self._zygotes.current
         if zygote is not None and len(self._spares) + zygote.requested >= wanted:
             return
         with self._lock:
             self._refuse_if_closed()
             self._refill()
 
-    def expect_run(self) -> None:
-        """Wakes the spare that will get the next run, while that is being prepared; if the pool is idle."""
+    def expect_run(self) -> bool:
+        """Wakes the spare that will get the next run, while that is being prepared.
+
+        Only if the pool is at rest, with all its spares; whether it is.
+        """
         with self._lock:
-            at_rest = len(self._spares) >= self._settings.spares and not self._places.executing
-            if self._spares and at_rest:
-                self._spares[0].wake()
+            spares = self._spares
+            if not spares or len(spares) < self._settings.spares or self._places.executing:
+                return False
+            if not spares[0].awake:
+                spares[0].wake()
+            return True
 
     def adopt(self, spawned: Spawned) -> None:
         """Uses a zygote that was started before the pool was there."""
@@ -195,8 +209,7 @@ class WorkerPool:
                     break
                 worker = self._spares.popleft()
             if self._attach(taker, worker):
-                with self._lock:
-                    self._refill()
+                self._refill_if_low()
                 return
             if taker not in self._places.executing:
                 return
@@ -214,6 +227,15 @@ class WorkerPool:
             self._taken.pop(taker, None)
         worker.close()
         return False
+
+    def _refill_if_low(self) -> None:
+        """One spare may be missing until its run ends or a while has passed.
+
+        Most runs are short, and a fork would take memory and a processor from them.
+        """
+        if len(self._spares) < max(1, self._settings.spares - 1):
+            with self._lock:
+                self._refill()
 
     def _refill(self) -> OSError | None:
         """Asks for as many workers as are missing; what the system refused. The lock is held."""
@@ -304,15 +326,18 @@ class WorkerPool:
 
     def _worker_exited(self, zygote: ZygoteProcess, record: Record) -> None:
         """On the zygote's thread."""
-        if is_crash(record):
-            with self._lock:
+        with self._lock:
+            if is_crash(record):
                 self._zygotes.crashed(zygote)
                 self._renew()
+            if zygote is self._zygotes.current:
+                self._refill()
 
     def _zygote_quiet(self) -> None:
         """Now and then, on the zygote's thread."""
         with self._lock:
-            self._renew()
+            if self._zygotes.current is not None:
+                self._refill()
             self._drop_orphans()
         self._check_patience()
 

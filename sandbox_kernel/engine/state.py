@@ -11,7 +11,7 @@ from ..wire import messages
 
 
 class State(Enum):
-    """`FINISHING`: the result is in, but sinks of reports are still being awaited."""
+    """`FINISHING`: the result is in; sinks of reports, or first steps of calls, are awaited yet."""
 
     QUEUED = "queued"
     ATTACHED = "attached"
@@ -25,7 +25,7 @@ class State(Enum):
 _NEXT: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset((State.ATTACHED, State.ENDED)),
     State.ATTACHED: frozenset((State.QUEUED, State.RUNNING, State.ENDED)),  # its worker was dead
-    State.RUNNING: frozenset((State.FINISHING, State.ENDED)),
+    State.RUNNING: frozenset((State.QUEUED, State.FINISHING, State.ENDED)),  # or lost in silence
     State.FINISHING: frozenset((State.ENDED,)),
     State.ENDED: frozenset(),
 }
@@ -37,7 +37,14 @@ MAY_SAY: dict[State, frozenset[int]] = {
         (
             *(messages.SAID, messages.REPORT, messages.LOG, messages.CALL, messages.CALLS),
             *(messages.GUEST_RETURN, messages.GUEST_THROW, messages.RESOLVED, messages.REJECTED),
-            *(messages.RELEASED, messages.AT, messages.OPENED, messages.FINISHED, messages.FAILED),
+            *(
+                messages.RELEASED,
+                messages.AT,
+                messages.SITE,
+                messages.OPENED,
+                messages.FINISHED,
+                messages.FAILED,
+            ),
         )
     ),
     State.FINISHING: frozenset(),
@@ -51,27 +58,24 @@ class Lifecycle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.state = State.QUEUED
+        self.ended = False  # asked before and after every message, so it is no property
         self.stopping = False
         self.reason: str | None = None
-
-    @property
-    def ended(self) -> bool:
-        return self.state is State.ENDED
 
     def move(self, to: State) -> bool:
         """False if it has ended, which may happen at any time; any other wrong step is a bug."""
         with self._lock:
-            if self.state is State.ENDED:
+            if self.ended:
                 return False
             if to not in _NEXT[self.state]:
                 raise RuntimeError(f"a conversation cannot go from {self.state} to {to}")
-            self.state = to
+            self.state, self.ended = to, to is State.ENDED
             return True
 
     def stop(self, reason: str | None) -> bool:
         """Whether this is the first request, and not too late."""
         with self._lock:
-            if self.stopping or self.state is State.ENDED:
+            if self.stopping or self.ended:
                 return False
             self.stopping, self.reason = True, reason
             return True

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Callable
-from typing import Any
 
 from ..wire import messages
 from ..wire.control import Record
-from ..wire.frame import pack
+from ..wire.frame import Buffer, pack
 
+_SCHEDULED = 2  # Linux makes the clock of a process from its number and this kind of time
 _PEAK = re.compile(rb"VmPeak:\s*(\d+)")
 _LARGE = 1 << 30  # no worker is born with more
 _LARGEST = (1 << 42) - 1024  # that fits into a LIMIT message
@@ -23,11 +24,13 @@ _WAKE = b"".join(pack(messages.WAKE))
 # realm's string; and of one on its way out: C string, bytes, the joined frame.
 _COPIES_IN, _COPIES_OUT = 6, 4
 _MESSAGE_SLACK = 64 * 2**20
-_prlimit: Any = getattr(resource, "prlimit", None)  # Linux has it
+_HAS_LIMITS = sys.platform == "linux"  # of address space that do what they say
 
 
 class Worker:
     """Made when the zygote says that it forked; `kill` works on whatever the process is doing."""
+
+    lingers = True
 
     def __init__(
         self, connection: socket.socket, pid: int, pidfd: int | None, born_with: int = 0
@@ -41,17 +44,17 @@ class Worker:
         self._status_descriptor = _open(f"/proc/{pid}/status")  # kept: a run's end waits for it
         self._born_with = born_with or self._mapped_at_peak()
         self._exit: Record | None = None
-        self._awake = False
+        self.awake = False
         self._killed = False
         self._on_exit: Callable[[Record], None] | None = None
 
     def wake(self) -> None:
         """Its order is about to follow; waking takes it about as long as writing that takes us."""
-        if not self._awake:
-            self._awake = True
-            self._send(_WAKE)
+        self.awake = True
+        self.send(_WAKE)
 
-    def _send(self, frame: bytes) -> None:
+    def send(self, frame: bytes) -> None:
+        """Something short."""
         try:
             self.socket.send(frame)
         except OSError:
@@ -70,22 +73,16 @@ class Worker:
             except (ProcessLookupError, OSError):
                 pass
 
-    def limit_address_space(self, extra: int) -> None:
-        """Set before any source is sent: this much beyond what it was born with.
+    def limit_address_space(self, extra: int) -> list[Buffer]:
+        """To be sent before its order: it may have this much beyond what it was born with.
 
-        From outside, if the system lets us; a host that is root in a container may not limit
-        processes that are nobody's. Then the worker is told to do it, or else to end.
+        It limits itself, for good, before it reads any source, or else it ends. A host that is root
+        in a container may not limit processes that are nobody's.
         """
-        if _prlimit is None:
-            return
+        if not _HAS_LIMITS:
+            return []
         born_with = _LARGE if self._born_with is None else self._born_with
-        limit = min(born_with + extra, _LARGEST)
-        try:
-            _prlimit(self.pid, resource.RLIMIT_AS, (limit, limit))
-        except ProcessLookupError:
-            pass  # whoever sends the order will learn why
-        except OSError:
-            self._send(b"".join(pack(messages.LIMIT, limit // 1024)))
+        return pack(messages.LIMIT, min(born_with + extra, _LARGEST) // 1024)
 
     def is_stopped(self) -> bool:
         """By a signal, so that it does nothing at all; False where the system does not tell."""
@@ -95,6 +92,16 @@ class Worker:
         """Bytes mapped at the peak beyond those at birth; None where the system does not tell."""
         peak = self._mapped_at_peak()
         return None if peak is None or self._born_with is None else peak - self._born_with
+
+    def processor_seconds(self) -> float | None:
+        """What it has computed; None where the system does not tell, or when it has ended."""
+        with self._lock:  # once reaped, its number may be another's
+            if self._exit is not None or self._status_descriptor < 0:
+                return None
+            try:
+                return time.clock_gettime((~self.pid << 3) | _SCHEDULED)
+            except OSError:
+                return None
 
     def _mapped_at_peak(self) -> int | None:
         found = _PEAK.search(self._status())

@@ -50,10 +50,10 @@ class Cost(NamedTuple):
     date: int = 8
     object: int = 8
     array: int = 8
-    set: int = 12
+    set: int = 15
     member: int = 5
     map: int = 16
-    entry: int = 8
+    entry: int = 14
 
 
 COST = Cost()  # bootstrap/columns.js has the same

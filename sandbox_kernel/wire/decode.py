@@ -17,10 +17,10 @@ from .columns import LINES, declared_size, decode_columns
 from .frame import Buffer
 from .slices import WINDOW, Charge, Steps, finish, parse
 from .table import Borrower, decode_table
-from .weight import weight_of_lines, weight_of_text
+from .weight import LONGEST_HEAD, lines_swell, weight_of_lines, weight_of_text
 
 LARGE = WINDOW  # bytes of text from which on a message is decoded in steps
-_LONGEST_HEAD = 12  # bytes of the number before columns
+_scan: Any = json.JSONDecoder().scan_once  # type: ignore[attr-defined]  # its types leave it out
 
 
 def decode_lines(
@@ -56,7 +56,9 @@ def decode_lines_in_steps(
     start = 0
     while start < len(text):
         end = text.rfind(b"\n", start, start + LARGE) + 1
-        if end:
+        if end and lines_swell(text[start:end]):
+            yield from _decode_each_line(text[start:end], borrower, charge)
+        elif end:
             charge(weight_of_lines(text[start:end]))
             yield from decode_lines(text[start:end], borrower, charge)
             yield None
@@ -64,11 +66,18 @@ def decode_lines_in_steps(
             end = text.find(b"\n", start) + 1
             if not end:
                 raise ProtocolError("the last line is incomplete")
-            letter = _letter(chr(text[start]))
-            line, lender = text[start + 1 : end - 1], borrower(letter)
-            value = yield from decode_in_steps(line, (), lender, charge, ordered=letter == "L")
-            yield letter, value
+            yield from _decode_each_line(text[start:end], borrower, charge)
         start = end
+
+
+def _decode_each_line(
+    text: bytes | bytearray, borrower: Callable[[str], Borrower | None], charge: Charge
+) -> Generator[tuple[str, Any] | None, None, None]:
+    for line in text[:-1].split(b"\n"):
+        letter = _letter(chr(line[0]) if line else "")
+        lender = borrower(letter)
+        value = yield from decode_in_steps(line[1:], (), lender, charge, ordered=letter == "L")
+        yield letter, value
 
 
 def _letter(letter: str) -> str:
@@ -104,13 +113,24 @@ def decode(
         whole = text if isinstance(text, str) else str(text, "utf-8", "strict")
         form = whole[:1]
         if form == "P":
-            return json.loads(whole[1:])
-        start = whole.find("[", 0, _LONGEST_HEAD)
-        table = json.loads(whole[start:])
+            return _json(whole, 1)
+        start = whole.find("[", 0, LONGEST_HEAD)
+        table = _json(whole, start)
         head = whole[1:start]
         return finish(_from_table(form, head, table, attachments, borrower, charge, ordered))
     except _UNREADABLE as error:
         raise _unreadable(error) from None
+
+
+def _json(text: str, start: int) -> Any:
+    """`json.loads(text[start:])` without its copy, its calls, and blanks, which no worker sends."""
+    try:
+        value, end = _scan(text, start)
+    except StopIteration:
+        raise ValueError("there is no value") from None
+    if end != len(text):
+        raise ValueError("there is more than one value")
+    return value
 
 
 def decode_in_steps(
@@ -126,9 +146,9 @@ def decode_in_steps(
         form = chr(text[0])
         if form == "P":
             return (yield from parse(text, charge, 1))
-        start = text.find(b"[", 0, _LONGEST_HEAD)
+        start = text.find(b"[", 0, LONGEST_HEAD)
         head = text[1:start].decode("utf-8", "strict")
-        charge(weight_of_text(text[:_LONGEST_HEAD]))  # where columns say what they make
+        charge(weight_of_text(text[:LONGEST_HEAD]))  # where columns say what they make
         table = yield from parse(text, charge, start)
         return (yield from _from_table(form, head, table, attachments, borrower, charge, ordered))
     except _UNREADABLE as error:

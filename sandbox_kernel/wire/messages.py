@@ -8,6 +8,7 @@
     THROW        a = call: its error       LOG           [level, method, depth, time, args]
     PROMISE      a = call: settles later   CALL          a = call, b = bridge: arguments
     RETURNS      [call, value, ...]
+    WHERE        a = call: tell its SITE   SITE          a = call, b = line that makes it, 0 if unknown
     CALL_GUEST   a = call, b = function    GUEST_RETURN  a = call of the host: its value
                                            GUEST_THROW   a = call of the host: its error
                                            RESOLVED      a = promise of the guest: its value
@@ -29,13 +30,13 @@ open: its exports, and the function that CALL_GUEST calls, or -1 if an export is
 
 from __future__ import annotations
 
-VERSION = 5
+VERSION = 6
 
-RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE, LIMIT = 1, 2, 3, 4, 5, 6, 7, 8
+RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE, LIMIT, WHERE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 READY, REPORT, LOG, CALL = 16, 17, 18, 19
 GUEST_RETURN, GUEST_THROW, RESOLVED, REJECTED = 20, 21, 22, 23
-FINISHED, FAILED, SAID, CALLS, RELEASED, AT, OPENED = 24, 25, 26, 27, 28, 29, 30
+FINISHED, FAILED, SAID, CALLS, RELEASED, AT, OPENED, SITE = 24, 25, 26, 27, 28, 29, 30, 31
 
 MAX_CALLS = 256  # in one CALLS message; bridge.js gathers no more
 MAX_RELEASED = 64  # in one RELEASED message; bridge.js again

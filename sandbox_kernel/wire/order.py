@@ -12,6 +12,14 @@ from typing import Any, NamedTuple
 from .frame import Buffer
 
 
+class Shim(NamedTuple):
+    """A script of ours that makes lent modules of functions of the host, before the guest's code runs."""
+
+    script: str
+    modules: dict[str, str]  # specifier to the script's own name for the module
+    free: tuple[str, ...]  # exports of the first of them that are free identifiers
+
+
 class Order(NamedTuple):
     """Plain data. `values` is encoded for the realm to decode, and empty if nothing is lent."""
 
@@ -30,15 +38,22 @@ class Order(NamedTuple):
     seed: bytes  # of Math.random
     stays_open: bool = False  # its exports are called until the host has had enough
     is_script: bool = False  # a bare script, for which `values` is its input as it is
+    shims: tuple[Shim, ...] = ()
     attachments: tuple[Buffer, ...] = ()  # binary data that `values` refers to
 
-    def pack(self) -> bytes:
+    def pack(self, default_limit: int = 0) -> bytes:
         """Everything but the attachments, which a frame carries unchanged."""
-        return marshal.dumps(tuple(self)[:-1])
+        fields = list(self)[:-1]
+        fields[_LIMIT] = self.memory_limit or default_limit
+        if self.shims:
+            fields[-1] = [tuple(shim) for shim in self.shims]  # marshal knows no named tuples
+        return marshal.dumps(fields)
 
     @classmethod
     def unpack(cls, data: bytes) -> Order:
-        return cls(*marshal.loads(data))
+        fields: list[Any] = marshal.loads(data)
+        fields[-1] = tuple(Shim(*shim) for shim in fields[-1])
+        return cls(*fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles attachments as copies, because views of arrays cannot be pickled."""
@@ -48,3 +63,6 @@ class Order(NamedTuple):
     def wants_last_expression(self) -> bool:
         """Whether the last expression replaces a missing default export."""
         return not self.demand_export and self.fn == "default"
+
+
+_LIMIT = Order._fields.index("memory_limit")

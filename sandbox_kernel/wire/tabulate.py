@@ -74,7 +74,9 @@ class Lender(Protocol):
     def naive_is_utc(self) -> bool:
         """Whether a datetime without a time zone is meant as UTC; if not, it is refused."""
 
-    def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]: ...
+    def lend_function(self, function: Callable[..., Any], path: str) -> tuple[int, int, str]:
+        """`path` leads to the function from the root of the value."""
+
     def lend_awaitable(self, awaitable: Any) -> int: ...
 
 
@@ -179,7 +181,7 @@ class Tabulator:
         if kind is set or kind is frozenset:
             return self._set_node(value, me)
         if kind in _FUNCTIONS:
-            return self._function_node(value)
+            return self._function_node(value, me)
         if kind in _BUFFERS:
             return self._binary_node(value, memoryview(value))
         return self._uncommon_node(value, me)
@@ -227,7 +229,7 @@ class Tabulator:
         if isinstance(value, Opaque):
             raise SerializationError(_kinds().refusal(value))
         if callable(value) and not isinstance(value, type):
-            return self._function_node(value)
+            return self._function_node(value, me)
         if hasattr(value, "__await__"):
             if self._lender is None:
                 raise SerializationError(_kinds().refusal(value))
@@ -283,11 +285,11 @@ class Tabulator:
             node += (name, self._item(column, me, ("column", name)))
         return node
 
-    def _function_node(self, value: Callable[..., Any]) -> list[Any]:
+    def _function_node(self, value: Callable[..., Any], me: int) -> list[Any]:
         if self._lender is None:
             raise SerializationError(_kinds().refusal(value))
         check_callable(value)
-        return ["f", *self._lender.lend_function(value)]
+        return ["f", *self._lender.lend_function(value, self._trail.path(me))]
 
     def _binary_node(self, value: Any, view: memoryview) -> list[Any]:
         if isinstance(value, ArrayBuffer):

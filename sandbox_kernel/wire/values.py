@@ -20,7 +20,7 @@ from .encode import encode, encode_error
 from .failures import error_identity
 from .table import Borrower
 from .tabulate import Lender
-from .weight import weight, weight_of_lines
+from .weight import lines_swell, swells, weight, weight_of_lines
 
 __all__ = [
     "LARGE",
@@ -33,6 +33,8 @@ __all__ = [
     "encode",
     "encode_error",
     "error_identity",
+    "lines_swell",
+    "swells",
     "weight",
     "weight_of_lines",
 ]

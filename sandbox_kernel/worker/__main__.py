@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
-from ..isolation import descriptors
+from ..isolation import descriptors, rlimits
 from ..wire import control, messages
 from . import prefault
 from .life import Life
@@ -33,6 +33,7 @@ def main(control_descriptor: int, cpu_seconds: int) -> None:
     host = socket.socket(fileno=control_descriptor)
     os.environ.clear()
     descriptors.close_above(control_descriptor)
+    rlimits.be_first_to_go()  # before its host, which may serve others too
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     try:

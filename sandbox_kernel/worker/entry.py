@@ -8,7 +8,7 @@ from .quickjs import Compiler, Context, Value
 
 BOOTSTRAP = (
     "harden", "stacks", "encode", "columns", "table", "errors", "decode", "clone", "console", "bridge", "script",
-    "entry",
+    "shims", "entry",
 )  # fmt: skip
 
 
@@ -42,4 +42,6 @@ class Entry:
         self.waits = js.field(functions, "waits")
         self.make_error = js.field(functions, "makeError")
         self.for_script = js.field(functions, "forScript")
+        self.run_shim = js.field(functions, "runShim")
+        self.site_of = js.field(functions, "siteOf")
         self.builtins = js.field(functions, "builtins")

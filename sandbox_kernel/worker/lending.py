@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ..wire.order import Order
+from ..wire.order import Order, Shim
 from .entry import Entry
 from .quickjs import Compiler, Context, Value
 
@@ -36,16 +36,35 @@ class Lending:
                 self._bind(*usual)
             return self._no_args
         lent = js.call(self._entry.decode, values, buffers)
-        imports, bindings, args = (js.element(lent, index) for index in range(3))
+        imports, bindings, args, functions = (js.element(lent, index) for index in range(4))
+        made_by_shims = {specifier for shim in order.shims for specifier in shim.modules}
+        given = [specifier for specifier in order.imports if specifier not in made_by_shims]
         self.imports = {
-            specifier: self._elements(js.element(imports, at), len(names))
-            for at, (specifier, names) in enumerate(order.imports.items())
+            specifier: self._elements(js.element(imports, at), len(order.imports[specifier]))
+            for at, specifier in enumerate(given)
         }
+        names = [*order.globals, *order.builtins]
         values = self._elements(bindings, len(order.globals))
         values += [self._builtin(name) for name in order.builtins]
+        for at, shim in enumerate(order.shims):
+            values += self._install_shim(shim, order.imports, js.element(functions, at))
+            names += shim.free
         if values:
-            self._bind(*self._bindings((*order.globals, *order.builtins), values))
+            self._bind(*self._bindings(tuple(names), values))
         return args
+
+    def _install_shim(
+        self, shim: Shim, imports: Mapping[str, Sequence[str]], functions: Value
+    ) -> list[Value]:
+        """Makes the shim's modules; returns the values of its free identifiers."""
+        js = self._js
+        script = self._compiler.compile(shim.script.encode(), "<host>", module=False, private=True)
+        made = js.call(self._entry.run_shim, js.evaluate(script), functions)
+        for specifier, key in shim.modules.items():
+            exports = js.field(made, key)
+            self.imports[specifier] = [js.field(exports, name) for name in imports[specifier]]
+        exports = js.field(made, next(iter(shim.modules.values())))
+        return [js.field(exports, name) for name in shim.free]
 
     def install_for_script(self, given: Value) -> None:
         """All that a bare script has beside the language."""

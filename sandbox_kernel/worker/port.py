@@ -38,6 +38,7 @@ class Port:
         self._channel = channel
         self._rejections = rejections
         self._flush_at = 0.0
+        self.line_of: Callable[[str], int] = _unknown  # in the guest's own module, of a stack
         self._early: dict[
             int, Frame | None
         ] = {}  # replies to the synchronous calls in progress; None until they arrive
@@ -65,6 +66,8 @@ class Port:
             "error": self._native_error,
             "release": self._native_release,
             "exhausted": self._native_exhausted,
+            "utf8Decode": self._native_utf8_decode,
+            "utf8Encode": self._native_utf8_encode,
         }
 
     def _native_flush(self, args: list[Value]) -> Value:
@@ -109,6 +112,20 @@ class Port:
     def _native_exhausted(self, args: list[Value]) -> Value:
         self._heap.note_exhaustion()
         return UNDEFINED
+
+    def _native_utf8_decode(self, args: list[Value]) -> Value:
+        """The text of a view's bytes; `undefined` if they are no UTF-8 and the second argument is 1."""
+        strict = self._js.integer(args[1]) == 1
+        try:
+            text = bytes(self._js.binary(args[0])).decode(
+                "utf-8", "strict" if strict else "replace"
+            )
+        except UnicodeDecodeError:
+            return UNDEFINED
+        return self.string(text.encode())
+
+    def _native_utf8_encode(self, args: list[Value]) -> Value:
+        return self._js.array_buffer(self._js.bytes_of(args[0]))
 
     # -- reports and logs
 
@@ -165,7 +182,7 @@ class Port:
         try:
             while (answer := self._early[call]) is None:
                 frame = self._channel.receive_answer()
-                if frame.kind == messages.CALL_GUEST:
+                if frame.kind in (messages.CALL_GUEST, messages.WHERE):
                     self.serve(frame)
                 elif frame.kind in _REPLIES and self._early.get(frame.a, frame) is None:
                     self._early[frame.a] = frame
@@ -207,6 +224,9 @@ class Port:
 
     def serve(self, frame: Frame) -> None:
         """Handles a message that arrives while the guest waits."""
+        if frame.kind == messages.WHERE:
+            self._tell_where(frame.a)
+            return
         js, entry = self._js, self.entry
         text, buffers = self.string(bytes(frame.text)), self.buffers(frame)
         if frame.kind == messages.CALL_GUEST:
@@ -219,6 +239,17 @@ class Port:
             js.call(entry.settle, js.number(frame.a), threw, text, buffers)
         js.free(text)
         js.free(buffers)
+
+    def _tell_where(self, call: int) -> None:
+        """The frames of a call that waits now, or those that were noted when it was made."""
+        if call in self._early:
+            stack = self._js.frames()
+        else:
+            stack = self._taken(self._js.call(self.entry.site_of, self._js.number(call))).decode(
+                "utf-8", "replace"
+            )
+        self._channel.post(messages.SITE, call, self.line_of(stack))
+        self._channel.flush()
 
     # -- promises whose outcome is sent to the host
 
@@ -276,3 +307,7 @@ class Port:
             return self._js.bytes_of(string)
         finally:
             self._js.free(string)
+
+
+def _unknown(_stack: str) -> int:
+    return 0

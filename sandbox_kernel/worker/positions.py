@@ -58,6 +58,11 @@ class Sources:
             first = first or place
         return "\n".join(frames), first
 
+    def line_in(self, filename: str, stack: str) -> int:
+        """The line of the innermost frame of the guest's, if that is in this file; 0 if it is not."""
+        place = self.translate(stack)[1]
+        return place.line if place is not None and place.filename == filename else 0
+
     # -- positions in compiled text, for those who look at it
 
     def filenames(self) -> list[str]:

@@ -25,7 +25,7 @@ def promising(order: Order) -> Promising:
         return Promising()
     root, *nodes = json.loads(order.values[1:])
     table = _Table(nodes)
-    imports, bindings, _ = map(table.items, table.items(root))
+    imports, bindings, *_ = map(table.items, table.items(root))
     return Promising(
         table.asynchronous(order.globals, bindings),
         {

@@ -6,6 +6,7 @@ A run that fails before evaluation has the status `link_error`, one that fails l
 from __future__ import annotations
 
 import json
+from functools import partial
 from time import time
 from typing import Any
 
@@ -42,6 +43,7 @@ class Realm:
         self._whereabouts = Whereabouts(js, channel, self._findings)
         self._describer = Describer(js, entry, self._heap, sources, self._findings)
         self._lending = Lending(js, compiler, entry)
+        self._sources = sources
         self._linker = Linker(js, compiler, entry, sources, self._describer, self._lending)
         self._default = js.string(b"default")
         self._is_evaluated = False
@@ -65,6 +67,7 @@ class Realm:
     def run(self, frame: Frame) -> None:
         order = Order.unpack(bytes(frame.text))
         self._reseed(order.seed)
+        self._port.line_of = partial(self._sources.line_in, order.filename)
         self._compiler.limit(order.memory_limit + HEADROOM)
         self._heap.limit(order.memory_limit)
         try:

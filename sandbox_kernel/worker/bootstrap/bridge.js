@@ -107,6 +107,12 @@ function noLongerPending(ident) {
   return promise;
 }
 
+// The frames of an asynchronous call that is pending, if they were noted.
+function siteOf(call) {
+  const site = pending.get(imul(call, SPREAD))?.site;
+  return site === undefined ? '' : (stackOf(site) ?? '');
+}
+
 function lendFunction(value) {
   lent[lent.length] = value;
   return lent.length - 1;

@@ -22,12 +22,12 @@ const COSTS = {
   [DATE]: 8,
   [OBJECT]: 8,
   [ARRAY]: 8,
-  [SET]: 12,
+  [SET]: 15,
   [MAP]: 16,
 };
 const FLOAT_COST = 1;
 const MEMBER_COST = 5;
-const ENTRY_COST = 8;
+const ENTRY_COST = 14;
 const DISTINCT = 16; // added to a kind whose list is known to have no repetitions
 const FEW = 256; // a message with more lists than this must have several values in each
 

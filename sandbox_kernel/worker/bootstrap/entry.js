@@ -17,5 +17,7 @@ return {
   waits: () => waiting !== 0,
   makeError: lateError,
   forScript,
+  siteOf,
+  runShim,
   builtins: (name) => (name === 'console' ? makeConsole() : report),
 };

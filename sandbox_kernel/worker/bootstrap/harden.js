@@ -72,6 +72,7 @@ const TypedArrayPrototype = getPrototypeOf(Uint8Array.prototype);
 const viewBuffer = getOwnPropertyDescriptor(TypedArrayPrototype, 'buffer').get;
 const viewOffset = getOwnPropertyDescriptor(TypedArrayPrototype, 'byteOffset').get;
 const viewLength = getOwnPropertyDescriptor(TypedArrayPrototype, 'length').get;
+const viewByteLength = getOwnPropertyDescriptor(TypedArrayPrototype, 'byteLength').get;
 const dataViewBuffer = getOwnPropertyDescriptor(DataView.prototype, 'buffer').get;
 const dataViewOffset = getOwnPropertyDescriptor(DataView.prototype, 'byteOffset').get;
 const dataViewLength = getOwnPropertyDescriptor(DataView.prototype, 'byteLength').get;
