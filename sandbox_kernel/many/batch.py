@@ -1,0 +1,162 @@
+"""Many inputs in one sandbox: they share a realm, and a batch that dies is halved.
+
+Without lent functions a batch is one call, and may be made again: its answer counts, or nothing. With
+them each input is a call of its own, so that no bridge is called twice for an input.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from ..contract import CodeExecutionError, CodeExecutionResult, RunFailed
+from ..engine.ending import out_of_memory
+from ..errors import RunEndedError, SerializationError
+from ..execution import start_code
+from ..lending import lend
+from ..opened import Module, OpenCode
+from ..options import Execute
+from ..values import GuestError
+from .plan import Work, refused
+
+_FIRST, _LARGEST = 16, 4096  # inputs
+_SHORT, _LONG = 0.25, 1.0  # seconds that a batch should take, unless its sandbox took as long
+_HEAP_WAS_FULL = ("InternalError", "out of memory")  # as a guest sees it, and may catch it
+_LOSSES = 5  # machines that a batch may lose
+_DRIVER = """\
+import { $fn as mapped } from $source;
+const isFunction = typeof mapped === "function";
+export const one = async (item) => isFunction ? await mapped(item) : mapped;
+export const each = async (items) => {
+  const answers = [];
+  for (const item of items) {
+    try { answers[answers.length] = [true, isFunction ? await mapped(item) : mapped]; }
+    catch (error) { answers[answers.length] = [false, error]; }
+  }
+  return answers;
+};
+"""
+
+
+class ByBatch:
+    """A sandbox for each batch; `size` is chosen by time if none is given."""
+
+    def __init__(self, work: Work, size: int | None) -> None:
+        options = work.options
+        suffix = "ts" if options.language == "typescript" else "js"
+        name = f"./source.{suffix}"
+        while name in options.modules:
+            name = name.replace("./", "./_")
+        self._work = work
+        self._options = replace(
+            options, execute=Execute(), modules={**options.modules, name: work.source}
+        )
+        fn = work.fn if work.fn.isidentifier() else json.dumps(work.fn)
+        self._driver = _DRIVER.replace("$fn", fn).replace("$source", json.dumps(name))
+        self._chosen = size is None
+        self.size = size or _FIRST
+
+    async def run(self, values: Sequence[Any]) -> list[CodeExecutionResult]:
+        return await self._run(values, _LOSSES)
+
+    def choose_size(self, count: int, opening: float, calling: float) -> None:
+        """By the seconds that a sandbox took to be ready, and then its inputs; waiting for one is neither."""
+        if not self._chosen or count != self.size:
+            return
+        if calling < max(_SHORT, 2 * opening):
+            self.size = min(_LARGEST, 2 * count)
+        elif calling > max(_LONG, 4 * opening):
+            self.size = max(1, count // 2)
+
+    async def _run(self, values: Sequence[Any], losses: int) -> list[CodeExecutionResult]:
+        order, lent = lend(self._driver, self._options, stays_open=True)
+        calls_us = lent.report is not None or lent.bridges.lends_functions
+        run = start_code(self._work.backend, order, lent)
+        results: list[CodeExecutionResult] = []
+        try:
+            async with OpenCode(run) as module:
+                opened = perf_counter()
+                opening = opened - (run._transcript.started_at or opened)
+                if calls_us:
+                    await self._one_by_one(module, values, results)
+                else:
+                    results = self._results(await module.each(values), len(values))
+                self.choose_size(len(values), opening, perf_counter() - opened)
+                return results
+        except RunFailed as failed:  # no input was looked at
+            if _is_lost(failed.result) and losses:
+                return await self._run(values, losses - 1)
+            return [failed.result] * len(values)
+        except RunEndedError:
+            end = await run
+            if calls_us:
+                return await self._go_on(values, results, end, losses)
+            if _is_lost(end) and losses:
+                return await self._run(values, losses - 1)
+            return await self._halved(values, end, losses)
+        except SerializationError as error:
+            return await self._halved(values, refused(error, "args[0][0]"), losses)
+        except (GuestError, ValueError) as error:
+            return await self._halved(values, self._failure(error), losses)
+
+    async def _go_on(
+        self,
+        values: Sequence[Any],
+        results: list[CodeExecutionResult],
+        end: CodeExecutionResult,
+        losses: int,
+    ) -> list[CodeExecutionResult]:
+        """One by one: the next was the culprit, and those after it were not looked at."""
+        rest = values[len(results) + 1 :]
+        return [*results, end, *(await self._run(rest, losses) if rest else [])]
+
+    async def _halved(
+        self, values: Sequence[Any], end: CodeExecutionResult, losses: int
+    ) -> list[CodeExecutionResult]:
+        if len(values) == 1:
+            return [end]
+        middle = len(values) // 2
+        first = await self._run(values[:middle], losses)
+        return first + await self._run(values[middle:], losses)
+
+    async def _one_by_one(
+        self, module: Module, values: Sequence[Any], results: list[CodeExecutionResult]
+    ) -> None:
+        for value in values:
+            try:
+                results.append(CodeExecutionResult("success", await module.one(value)))
+            except SerializationError as error:
+                results.append(refused(error, "args[0]"))
+            except GuestError as error:
+                results.append(self._failure(error))
+
+    def _results(self, answers: Any, count: int) -> list[CodeExecutionResult]:
+        """Raises ValueError if a guest has tampered with the answers."""
+        if type(answers) is not list or len(answers) != count:
+            raise ValueError("the guest changed the answers of its batch")
+        results = []
+        for answer in answers:
+            if type(answer) is not list or len(answer) != 2 or type(answer[0]) is not bool:
+                raise ValueError("the guest changed the answers of its batch")
+            good, value = answer
+            results.append(CodeExecutionResult("success", value) if good else self._failure(value))
+        return results
+
+    def _failure(self, thrown: Any) -> CodeExecutionResult:
+        if isinstance(thrown, GuestError):
+            error = CodeExecutionError(thrown.name, thrown.message, thrown.stack)
+            if (thrown.name, thrown.message) == _HEAP_WAS_FULL:
+                end = out_of_memory(self._work.memory_limit, error=error)
+                return CodeExecutionResult(end.status, error=end.error)
+        elif isinstance(thrown, ValueError):
+            error = CodeExecutionError("SandboxCrash", str(thrown))
+        else:
+            error = CodeExecutionError("Error", f"thrown: {thrown!r}")
+        return CodeExecutionResult("error", error=error)
+
+
+def _is_lost(result: CodeExecutionResult) -> bool:
+    return result.error is not None and result.error.name == "WorkerLost"
