@@ -1,0 +1,79 @@
+"""Results as the service answers them, in JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import partial
+from typing import Any
+
+from ..contract import CodeExecutionLog, CodeExecutionResult
+from ..jsonable import to_jsonable
+from ..programs.contract import ProgramResult
+from ..tools.requests import failure_of
+
+_SMALL = 64 * 2**10
+_FIELDS = (
+    "stdout", "stderr", "logs", "exit_code", "duration_ms", "killed", "oom", "truncated",
+    "output", "files", "output_files",
+)  # fmt: skip
+
+
+async def answer_of(result: Any, execution_id: str, session_id: str | None) -> bytes:
+    """Large ones are spelled in a thread, so that other requests go on meanwhile."""
+    if isinstance(result, ProgramResult):
+        spell = partial(_program, result, execution_id, session_id)
+    else:
+        spell = partial(_run, result)
+    return spell() if _is_small(result) else await asyncio.to_thread(spell)
+
+
+def outcome_of(result: Any) -> str:
+    """One word for the metrics."""
+    if isinstance(result, CodeExecutionResult):
+        return result.status
+    if result.oom:
+        return "memory"
+    if result.killed:
+        return "terminated"
+    return "success" if result.exit_code == 0 else "error"
+
+
+def log_fields(log: CodeExecutionLog) -> dict[str, Any]:
+    return log.to_json()
+
+
+def report_fields(value: Any) -> dict[str, Any]:
+    return {"value": to_jsonable(value)}
+
+
+def _program(result: ProgramResult, execution_id: str, session_id: str | None) -> bytes:
+    shape = result.to_json()
+    ids = {"execution_id": execution_id, "session_id": session_id}
+    found = {**ids, **{name: shape[name] for name in _FIELDS}, "error": failure_of(result)}
+    return json.dumps(found).encode()
+
+
+def _run(result: CodeExecutionResult) -> bytes:
+    return json.dumps(result.to_json()).encode()
+
+
+def _is_small(result: Any) -> bool:
+    if isinstance(result, ProgramResult):
+        data = sum(len(file.data or b"") for file in result.files)
+        return data + len(result.logs) < _SMALL and _is_plain(result.result)
+    return not result.reports and not result.logs and _is_plain(result.result)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) < _SMALL
+    if isinstance(value, list | tuple):
+        return len(value) < 100 and all(map(_is_scalar, value))
+    if isinstance(value, dict):
+        return len(value) < 100 and all(map(_is_scalar, value.values()))
+    return not hasattr(value, "__len__")
+
+
+def _is_scalar(value: Any) -> bool:
+    return not hasattr(value, "__len__") or (isinstance(value, str) and len(value) < 1000)
