@@ -1,0 +1,1 @@
+"""The sandbox as an MCP server: four tools over any transport of the SDK."""
