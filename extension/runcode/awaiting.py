@@ -1,4 +1,4 @@
-"""Cells that begin with %%runcode are awaited, as if their author had written `await`.
+"""Cells that begin with %%runcode, %%runprogram or %%agent are awaited, as if their author had written `await`.
 
 IPython calls a cell magic as a plain function, which would block the notebook's loop for as long as
 the run takes: bridged coroutines could not use that loop, and no widget message (the Terminate
@@ -12,14 +12,14 @@ that is not asyncio's, inside another cell magic (%%time, %%capture), and when P
 from __future__ import annotations
 
 import ast
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_CALL = "get_ipython().run_cell_magic('runcode',"
-_AWAITED_CALL = "await get_ipython().run_cell_magic('_runcode',"
+_CALL = re.compile(r"get_ipython\(\)\.run_cell_magic\('(?=(?:runcode|runprogram|agent)',)")
 
 
 class Awaiting(threading.local):
@@ -49,11 +49,11 @@ class Awaiting(threading.local):
 
     def transform(self, lines: list[str]) -> list[str]:
         """Called after IPython has turned the magic into a call."""
-        if not lines or not lines[0].startswith(_CALL) or not self._would_be_awaited():
+        if not lines or not _CALL.match(lines[0]) or not self._would_be_awaited():
             return lines
         if not _is_whole_cell(lines):
             return lines
-        return [lines[0].replace(_CALL, _AWAITED_CALL, 1)]
+        return [_CALL.sub(r"await \g<0>_", lines[0], count=1)]
 
     def _would_be_awaited(self) -> bool:
         shell = self._shell

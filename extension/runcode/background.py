@@ -71,16 +71,22 @@ def in_a_thread(
 
 def awaited_elsewhere(question: Coroutine[Any, Any, T]) -> T:
     """The answer to a short question, awaited in a thread, since the loop of this one may be running."""
+    return awaited_in_a_thread(question).result()
+
+
+def awaited_in_a_thread(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Its result, once a thread of its own has awaited it."""
     answer: Future[T] = Future()
 
-    def work() -> None:
+    def wait() -> None:
         try:
-            answer.set_result(asyncio.run(question))
+            answer.set_result(asyncio.run(work))
         except BaseException as error:
             answer.set_exception(error)
 
-    threading.Thread(target=work, name="runcode question", daemon=True).start()
-    return answer.result()
+    context = copy_context()  # it says which cell output belongs to
+    threading.Thread(target=context.run, args=(wait,), name="runcode", daemon=True).start()
+    return answer
 
 
 def _finish(cell: CellRun, result: CodeExecutionResult) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.notebook.show.traceback import Traceback, refusal_of
+
+if TYPE_CHECKING:
+    from sandbox_kernel.programs.contract import ProgramResult
+
+    Result = CodeExecutionResult | ProgramResult
 
 
 class CellError(Exception):
@@ -14,7 +21,7 @@ class CellError(Exception):
     the name of its class: so each one gets a class that is named after the guest's error.
     """
 
-    def __init__(self, traceback: Traceback, result: CodeExecutionResult | None = None) -> None:
+    def __init__(self, traceback: Traceback, result: Result | None = None) -> None:
         super().__init__(traceback.message)
         self.traceback = traceback
         self.result = result
@@ -23,7 +30,7 @@ class CellError(Exception):
         return self.traceback.lines
 
 
-def cell_error(traceback: Traceback, result: CodeExecutionResult | None = None) -> CellError:
+def cell_error(traceback: Traceback, result: Result | None = None) -> CellError:
     kind: type[CellError] = type(traceback.name, (CellError,), {})
     return kind(traceback, result)
 

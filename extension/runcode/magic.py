@@ -1,9 +1,9 @@
-"""The magics %%runcode, %%runmodule and %runs."""
+"""The magics %%runcode, %%runmodule, %runs, %mcp and %types."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.magic import (
@@ -18,6 +18,9 @@ from IPython.core.magic import (
 from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.errors import OptionError, SandboxError
 from sandbox_kernel.execution import CodeExecution
+from sandbox_kernel.notebook.ask.listing import answer_permissions
+from sandbox_kernel.notebook.ask.rules import all_of
+from sandbox_kernel.notebook.ask.stdin import KernelInput, Line, TerminalInput
 from sandbox_kernel.notebook.cellrun import CellRun
 from sandbox_kernel.notebook.earlier import EarlierCells
 from sandbox_kernel.notebook.interrupts import Guard
@@ -27,9 +30,11 @@ from sandbox_kernel.notebook.options.help import options_help
 from sandbox_kernel.notebook.options.lines import continued
 from sandbox_kernel.notebook.options.modules import check_module, module_text
 from sandbox_kernel.notebook.runs import answer_runs
+from sandbox_kernel.notebook.servers import NotebookServers
 
 from .background import awaited_elsewhere, in_a_thread, on_this_loop
 from .cell_error import cell_error, refusal
+from .mapping import MappedCell, mapped_cell
 from .output import CellOutput, is_shown
 from .sources import Namespace, skipped_note
 
@@ -73,6 +78,7 @@ class RunCode(Magics):
         super().__init__(shell)
         self._shell = shell
         self.modules: dict[str, str] = {}
+        self.servers = NotebookServers()
         self._earlier = EarlierCells()
         self._told: dict[str, list[str]] = {}  # what was left out of imports, as last said
 
@@ -82,7 +88,11 @@ class RunCode(Magics):
     def runcode(
         self, line: str, cell: str | None = None
     ) -> CodeExecutionResult | CodeExecution | None:
-        prepared = self._prepared(line, _body(cell, "runcode"))
+        mapped = self._mapped(line, body_of(cell, "runcode"))
+        if mapped is not None:
+            self._keep_all(mapped, mapped.wait())
+            return None
+        prepared = self._prepared(line, body_of(cell, "runcode"))
         if prepared.options.background:
             return self._leave(prepared)
         return self._conclude(prepared, self._wait(prepared))
@@ -91,12 +101,15 @@ class RunCode(Magics):
     @cell_magic
     def _runcode(self, line: str, cell: str) -> Awaitable[Any]:
         """What `awaiting.py` turns %%runcode into; not meant to be typed."""
+        mapped = self._mapped(line, cell)
+        if mapped is not None:
+            return self._awaited_map(mapped)
         return self._awaited(self._prepared(line, cell))
 
     @no_var_expand
     @line_cell_magic
     def runmodule(self, line: str, cell: str | None = None) -> None:
-        path, source = line.strip(), _body(cell, "runmodule")
+        path, source = line.strip(), body_of(cell, "runmodule")
         try:
             check_module("%%runmodule", path, source)
             text = module_text(path, source)
@@ -111,8 +124,25 @@ class RunCode(Magics):
     @line_magic
     def runs(self, line: str) -> None:
         """%runs: the runs that execute or wait, oldest first. %runs terminate: ends all of them."""
+        self._say(lambda: answer_runs(line.strip()))
+
+    @line_magic
+    def mcp(self, line: str) -> None:
+        """%mcp NAME COMMAND…|URL: cells import this MCP server's tools. %mcp: lists them."""
+        self._say(lambda: self.servers.answer_mcp(line))
+
+    @no_var_expand
+    @line_magic
+    def types(self, line: str) -> None:
+        """%types [NAME]: the tools of MCP servers, in TypeScript."""
+        self._say(lambda: self.servers.answer_types(line))
+
+    @no_var_expand
+    @line_magic
+    def permissions(self, line: str) -> None:
+        """%permissions: what is allowed or denied for good, and its last use. %permissions revoke NAME"""
         try:
-            sys.stdout.write(answer_runs(line.strip()) + "\n")
+            sys.stdout.write(answer_permissions(line.strip()) + "\n")
         except SandboxError as error:
             raise refusal(error) from None
 
@@ -132,6 +162,7 @@ class RunCode(Magics):
         if not options.raw:
             self._tell_skipped(names.skipped)
         given["modules"] = {**self.modules, **given["modules"]}
+        given["imports"] = {**self.servers.imports, **given["imports"]}
         cell = CellRun(
             "\n" + body,  # stands for the magic's line, so that positions match the cell
             options,
@@ -142,8 +173,19 @@ class RunCode(Magics):
             output=CellOutput(shell, options),
             earlier=self._earlier,
             classes=names.classes,
+            asks=[
+                *self.servers.asked,
+                *(each for name in options.asks for each in all_of(name)),
+            ],
+            line=line_of(shell),
         )
         return cell
+
+    def _say(self, answer: Callable[[], str]) -> None:
+        try:
+            sys.stdout.write(answer() + "\n")
+        except SandboxError as error:
+            raise refusal(error) from None
 
     def _tell_skipped(self, skipped: Mapping[str, list[str]]) -> None:
         """Says once what of an import could not be lent."""
@@ -151,6 +193,28 @@ class RunCode(Magics):
             if names and self._told.get(specifier) != names:
                 sys.stdout.write(skipped_note(specifier, names) + "\n")
             self._told[specifier] = names
+
+    def _mapped(self, line: str, body: str) -> MappedCell | None:
+        """What `--map` asks for; None without it."""
+        text, count = continued([line, *body.split("\n")])
+        try:
+            options = parse_options(text, "magic")
+            if options.map is None:
+                return None
+            names = Namespace(self._shell.ev, self._shell.user_ns, self.modules)
+            source = "\n" * count + "\n".join(body.split("\n")[count - 1 :])
+            has_page = getattr(self._shell, "kernel", None) is not None
+            return mapped_cell(source, options, names, self.modules, has_page=has_page)
+        except SandboxError as error:
+            raise refusal(error) from None
+
+    async def _awaited_map(self, mapped: MappedCell) -> None:
+        with Guard(mapped.stop).installed():
+            results = await mapped.run()
+        self._keep_all(mapped, results)
+
+    def _keep_all(self, mapped: MappedCell, results: list[CodeExecutionResult]) -> None:
+        self._shell.user_ns[mapped.into] = results
 
     async def _awaited(self, cell: CellRun) -> CodeExecutionResult | CodeExecution | None:
         if cell.options.background:
@@ -191,6 +255,12 @@ class RunCode(Magics):
         return result
 
 
+def line_of(shell: InteractiveShell) -> Line:
+    """The front end's `input()`."""
+    kernel = getattr(shell, "kernel", None)
+    return TerminalInput() if kernel is None else KernelInput(kernel, kernel._allow_stdin)
+
+
 def _number(shell: InteractiveShell) -> int:
     """The number beside the cell; `execution_count` may already be that of the next one."""
     running = getattr(shell.displayhook, "exec_result", None)
@@ -198,7 +268,8 @@ def _number(shell: InteractiveShell) -> int:
     return shell.execution_count if number is None else int(number)
 
 
-def _body(cell: str | None, name: str) -> str:
+def body_of(cell: str | None, name: str) -> str:
+    """The cell below the magic's line; it has none if it was called as a line magic."""
     if cell is None:
         error = OptionError(f"%{name} is not a line magic; start a cell with %%{name}", name)
         raise refusal(error)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sandbox_kernel.budget import Budget, capped
 from sandbox_kernel.clean import clean
 from sandbox_kernel.contract import CodeExecutionLog, CodeExecutionResult
+from sandbox_kernel.loans import Display, spelled_display
 from sandbox_kernel.notebook.options.grammar import CellOptions
 from sandbox_kernel.notebook.show.linecap import LineCap, Piece, Stream
 from sandbox_kernel.notebook.show.output import console_line, show
@@ -49,6 +50,12 @@ class CellOutput:
             cut = text if len(text) <= _LINE else f"{text[:_LINE]}…"
             print(f"report {self._count}: {cut}")
         self._count += 1
+
+    def show(self, display: Display) -> None:
+        """A table, chart or image of a cell; a terminal prints what stands for it."""
+        if self._prints_logs:
+            self._release()
+            self._publisher.publish(spelled_display(display))
 
     def enter(self) -> None:
         """What a bridge prints comes after what the guest has printed."""

@@ -73,7 +73,8 @@ class Namespace:
         except Exception as error:
             hint = self._hint(error)
             raised = f"{text} raised {type(error).__name__}: {error}"
-            message = f"--{source.kind} {source.name}: {raised}{hint}"
+            option = f"--{source.kind} {source.name}".rstrip()
+            message = f"{option}: {raised}{hint}"
             raise OptionError(message, source.kind) from error
 
     def _hint(self, error: Exception) -> str:

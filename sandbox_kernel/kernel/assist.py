@@ -20,9 +20,18 @@ from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.assist.scan import scan
 from ..notebook.assist.scope import Scope
 from ..notebook.assist.signatures import SIGNATURES
-from ..notebook.options.grammar import CellOptions, Option, known_options, parse_options
+from ..notebook.options.agent import AGENT_OPTIONS
+from ..notebook.options.grammar import (
+    OPTIONS,
+    CellOptions,
+    Option,
+    Table,
+    known_options,
+    parse_options,
+)
 from ..notebook.options.help import complete_options, option_at, option_help, options_help
 from ..notebook.options.lines import unfolded
+from ..notebook.options.program import PROGRAM_OPTIONS, complete_program_options
 from ..notebook.runs import RUNS_WORDS
 from ..notebook.show.output import show
 from .bridge import signature_of
@@ -30,6 +39,9 @@ from .cell import CELL_MAGICS, LINE_MAGICS, parse_cell
 from .commands import RESETS
 from .completeness import is_complete
 from .notebook_state import NotebookState
+
+_NOT_OURS = ("%%bridge", "%%runprogram", "%%agent")  # what stands below is another language
+_WITH_OPTIONS = ("%%runcode", "%defaults", "%%runprogram", "%%agent")
 
 
 class Assistant:
@@ -51,14 +63,16 @@ class Assistant:
         end = cursor + len(word_after(code, cursor)) if typed else cursor
         fitting = with_prefix(matches, typed)
         place = {"cursor_start": start, "cursor_end": end}
-        metadata = _words(fitting, start, end) if fitting[:1] and fitting[0][0] in "-%" else {}
+        line = code[code.rfind("\n", 0, cursor) + 1 :]
+        has_words = bool(fitting) and fitting[0][0] in "-%"
+        metadata = _words(fitting, start, end, _table_of(line)) if has_words else {}
         return {"matches": fitting, **place, "metadata": metadata}
 
     async def _matches(self, code: str, cursor: int) -> tuple[int, Iterable[str]]:
         line_start = code.rfind("\n", 0, cursor) + 1
         if code.startswith("%", line_start) and _only_magics(code[:line_start]):
             return self._magic_matches(code[line_start:cursor], line_start)
-        if code.lstrip().startswith("%%bridge"):
+        if code.lstrip().startswith(_NOT_OURS):
             return cursor, []
         return code_matches(code, cursor, self._scope(code), await self._intrinsics.all())
 
@@ -70,6 +84,12 @@ class Assistant:
         at = offset + len(word) + 1
         if word in ("%%runcode", "%defaults"):
             start, matches = complete_options(rest, "kernel", self._option_values)
+            return at + start, matches
+        if word == "%%runprogram":
+            start, matches = complete_program_options(rest, "kernel", self._option_values)
+            return at + start, matches
+        if word == "%%agent":
+            start, matches = complete_options(rest, "kernel", self._option_values, AGENT_OPTIONS)
             return at + start, matches
         if word == "%reset":
             typed = rest.rsplit(" ", 1)[-1]
@@ -88,6 +108,10 @@ class Assistant:
         match option.name:
             case "import":
                 return list(bridges)
+            case "tool":
+                return dotted if "=" in typed else list(bridges)
+            case "stdin" | "file":
+                return list(self._state.kept) if option.name == "stdin" or "=" in typed else []
             case "global":
                 return [*bridges, *dotted] if "=" in typed else list(bridges)
             case "keep":
@@ -118,7 +142,7 @@ class Assistant:
         line_start = code.rfind("\n", 0, cursor) + 1
         if code.startswith("%", line_start):
             return _magic_help(code[line_start:].split("\n", 1)[0], cursor - line_start)
-        if code.lstrip().startswith("%%bridge"):
+        if code.lstrip().startswith(_NOT_OURS):
             return None
         whole = scan(blank_magics(code))
         scope = self._scope(code)
@@ -136,9 +160,15 @@ class Assistant:
         return None
 
 
-def _words(matches: list[str], start: int, end: int) -> dict[str, Any]:
+def _table_of(line: str) -> Table:
+    """The options of the magic on this line."""
+    tables = {"%%runprogram": PROGRAM_OPTIONS, "%%agent": AGENT_OPTIONS}
+    return tables.get(line.split(" ", 1)[0], OPTIONS)
+
+
+def _words(matches: list[str], start: int, end: int, table: Table) -> dict[str, Any]:
     """A few words on each option or magic, where JupyterLab and IPython write the type of a name."""
-    words = {f"--{option.name}": option.help for option in known_options("kernel")}
+    words = {f"--{option.name}": option.help for option in known_options("kernel", table)}
     for mark, magics in (("%%", CELL_MAGICS), ("%", LINE_MAGICS)):
         words.update((f"{mark}{name}", usage.split(": ", 1)[-1]) for name, usage in magics.items())
     types = [
@@ -155,14 +185,15 @@ def _only_magics(text: str) -> bool:
 def _magic_help(line: str, cursor: int) -> str | None:
     """About the option under the cursor, else about the magic."""
     word = line.split(" ", 1)[0]
-    option = option_at(line, cursor, "kernel") if word in ("%%runcode", "%defaults") else None
+    table = _table_of(line)
+    option = option_at(line, cursor, "kernel", table) if word in _WITH_OPTIONS else None
     if option is not None:
         return option_help(option)
     name = word.lstrip("%")
     usage = (CELL_MAGICS if word.startswith("%%") else LINE_MAGICS).get(name)
     if usage is None:
         return None
-    return f"{usage}\n\n{options_help('kernel')}" if name in ("runcode", "defaults") else usage
+    return f"{usage}\n\n{options_help('kernel', table)}" if word in _WITH_OPTIONS else usage
 
 
 def _describe_module(specifier: str, scope: Scope) -> str | None:

@@ -34,6 +34,7 @@ class Bridge:
     exports: Mapping[str, Any]
     imported: tuple[str, ...] = ()  # names that the cell imports, which only `__all__` exports
     classes: tuple[str, ...] = ()  # that it defines, and that nothing exports
+    asks: tuple[str, ...] = ()  # patterns of names that a person is asked about
 
     def summary(self) -> str:
         """`fs: readFile(path), ROOT`, or one export per line if that is too long."""
@@ -66,8 +67,19 @@ class BridgeFailed(Exception):
         self.traceback = _own_traceback(error, filename)
 
 
+def bridge_line(line: str) -> tuple[str, list[str] | None]:
+    """The NAME in `%%bridge NAME --ask send,list`, and the functions that are asked about, [] for all
+    of them; None without --ask."""
+    name, asks, asked = line.partition("--ask")
+    listed = [each for each in asked.replace(",", " ").split() if each]
+    for each in listed:
+        if not each.isidentifier():
+            raise OptionError(f"--ask {each} is not the name of a function", "ask")
+    return bridge_name(name.strip()), listed if asks else None
+
+
 def bridge_name(line: str) -> str:
-    """The NAME in `%%bridge NAME`, if it is something that an import can name."""
+    """The NAME, if it is something that an import can name."""
     if not line:
         raise OptionError("%%bridge needs a name: %%bridge NAME", "bridge")
     if not is_bare(line) or " " in line:

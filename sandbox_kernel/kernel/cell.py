@@ -14,16 +14,21 @@ from ..spelling import suggestion
 
 CELL_MAGICS = {
     "runcode": "%%runcode OPTIONS: run this cell with these options",
-    "bridge": "%%bridge NAME: Python whose public functions and values later cells can import",
+    "runprogram": "%%runprogram LANGUAGE OPTIONS: run this cell as a program: python, node",
+    "agent": "%%agent OPTIONS: this cell is a prompt for a model, which may run code and call tools",
+    "bridge": "%%bridge NAME [--ask FUNCTIONS]: Python whose public functions and values later cells can import",
     "module": "%%module ./PATH: a relative ES module for later cells",
 }
 LINE_MAGICS = {
     "defaults": "%defaults OPTIONS: options for every later cell; without any, show them",
     "bridges": "%bridges: the bridges and their exports",
     "modules": "%modules: the modules",
+    "mcp": "%mcp NAME COMMAND…|URL: cells import this MCP server's tools; without any, list them",
+    "types": "%types [NAME]: what those tools are, in TypeScript",
     "kept": "%kept: the results that --keep has kept",
-    "reset": "%reset [defaults|bridges|modules|kept]: forget these, or everything",
+    "reset": "%reset [defaults|bridges|modules|kept|mcp]: forget these, or everything",
     "runs": "%runs [terminate]: the runs that execute or wait, or an end to all of them",
+    "permissions": "%permissions [revoke NAME]: what is allowed or denied for good, and its last use",
     "doctor": "%doctor: versions, isolation, limits, and a self-test that tries to break out",
     "help": "%help: this page",
 }

@@ -6,15 +6,20 @@ from collections.abc import Callable, Iterable
 
 from ..clean import clean
 from ..errors import OptionError
+from ..notebook.ask.listing import answer_permissions, check_permissions
+from ..notebook.options.agent import AGENT_OPTIONS
 from ..notebook.options.grammar import CellOptions, Source, parse_options
 from ..notebook.options.help import options_help
+from ..notebook.options.program import PROGRAM_OPTIONS
 from ..notebook.runs import answer_runs, check_runs
+from ..notebook.servers import parse_mcp
 from ..notebook.view.late import forget_views
 from ..spelling import suggestion
 from .cell import CELL_MAGICS, LINE_MAGICS, Magic
 from .notebook_state import NotebookState
 
-RESETS = ("defaults", "bridges", "modules", "kept")
+SLOW = ("mcp",)  # it may wait for a process to start, and is answered on a thread
+RESETS = ("defaults", "bridges", "modules", "kept", "mcp")
 
 
 def check(magic: Magic) -> None:
@@ -30,7 +35,11 @@ def check(magic: Magic) -> None:
                 )
     elif magic.name == "runs":
         check_runs(magic.line)
-    elif magic.line and magic.name != "help":
+    elif magic.name == "permissions":
+        check_permissions(magic.line)
+    elif magic.name == "mcp":
+        parse_mcp(magic.line)
+    elif magic.line and magic.name not in ("help", "types"):
         raise OptionError(f"%{magic.name} takes no arguments, but got {magic.line!r}", magic.name)
 
 
@@ -56,7 +65,9 @@ def describe(options: CellOptions) -> str:
     if options.args is not None:
         words.append(f"--args {list(options.args)}")
     for sources in (options.imports, options.globals, options.modules):
-        words += [_describe_source(source) for source in sources.values()]
+        words += [_describe_source(source, options) for source in sources.values()]
+    for name, text in options.lend.items():
+        words.append(f"--lend {text}{' --ask' if options.asks.get(name) else ''}")
     if options.memory is not None:
         words.append(f"--memory {options.memory}")
     for name in ("language", "filename"):
@@ -69,9 +80,10 @@ def describe(options: CellOptions) -> str:
     return "\n".join(words)
 
 
-def _describe_source(source: Source) -> str:
-    named = f"--{source.kind} {source.name}"
-    return named if source.text is None else f"{named}={source.text}"
+def _describe_source(source: Source, options: CellOptions) -> str:
+    given = source.name if source.text is None else f"{source.name}={source.text}"
+    asks = " --ask" if source.kind != "module" and source.name in options.asks else ""
+    return f"--{source.kind} {given}{asks}"
 
 
 def _bridges(_line: str, state: NotebookState) -> str:
@@ -110,7 +122,17 @@ def _reset(line: str, state: NotebookState) -> str:
         state.modules.clear()
     if "kept" in targets:
         state.kept.clear()
+    if "mcp" in targets:
+        state.servers.close()
     return f"forgotten: {', '.join(targets)}"
+
+
+def _mcp(line: str, state: NotebookState) -> str:
+    return state.servers.answer_mcp(line)
+
+
+def _types(line: str, state: NotebookState) -> str:
+    return state.servers.answer_types(line)
 
 
 def _runs(line: str, _state: NotebookState) -> str:
@@ -139,6 +161,12 @@ def _help(_line: str, _state: NotebookState) -> str:
             options_help("kernel"),
             "  A SOURCE is JSON, @file.json, or the name of a bridge (or BRIDGE.EXPORT).",
             "",
+            "OPTIONS of %%runprogram:",
+            options_help("kernel", PROGRAM_OPTIONS),
+            "",
+            "OPTIONS of %%agent:",
+            options_help("kernel", AGENT_OPTIONS),
+            "",
             "For example:",
             "  %%runcode --global limit=10 --deadline 2s",
             "  report(limit); export default limit * 2;",
@@ -156,9 +184,12 @@ _COMMANDS: dict[str, Callable[[str, NotebookState], str]] = {
     "defaults": _defaults,
     "bridges": _bridges,
     "modules": _modules,
+    "mcp": _mcp,
+    "types": _types,
     "kept": _kept,
     "reset": _reset,
     "runs": _runs,
+    "permissions": lambda line, _: answer_permissions(line),
     "doctor": _doctor,
     "help": _help,
 }

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from ..budget import more
 from ..clean import clean, clean_line, clean_start
 from ..engine import Engine
 from ..errors import OptionError, SerializationError
 from ..exports import check_crossing
+from ..notebook.ask.rules import all_of
 from ..notebook.assist.intrinsics import Intrinsics
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.modules import problem_in
+from ..notebook.options.agent import parse_agent_options
 from ..notebook.options.grammar import CellOptions, parse_options
 from ..notebook.options.modules import check_module, module_text
+from ..notebook.options.program import parse_program_options
 from ..notebook.show.result import plain_result, result_metadata, rich_result
 from ..notebook.show.traceback import Traceback
+from ..spelling import suggestion
 from ..values import Undefined
 from . import commands
-from .bridge import BridgeFailed, bridge_name, load_bridge
+from .bridge import Bridge, BridgeFailed, bridge_line, load_bridge
 from .cell import Cell, Magic, parse_cell
 from .notebook_state import NotebookState
 from .running import RunningCell
+
+if TYPE_CHECKING:
+    from ..notebook.agentcell import Conversations
 
 _TRACEBACK_LINES = 200  # of the author's Python; the last ones say what went wrong
 _TRACEBACK_TEXT = 10_000  # characters of each
@@ -53,6 +61,7 @@ class Executor:
         self._guard = guard
         self._intrinsics = intrinsics
         self._prepare_python = prepare_python
+        self._conversations: Conversations | None = None
 
     async def execute(self, text: str, running: RunningCell, number: int) -> None:
         """Raises `CellFailed` or `SandboxError`; if it returns, all output has been handed over."""
@@ -61,23 +70,42 @@ class Executor:
             commands.check(magic)
         options = _run_options_of(cell)
         for magic in cell.line_magics:
-            running.say(commands.answer(magic, self._state))
+            running.say(await self._answer(magic, running))
         match cell.cell_magic:
             case Magic(name="bridge", line=line):
-                await self._bridge(bridge_name(line), cell, running)
+                await self._bridge(*bridge_line(line), cell, running)
             case Magic(name="module", line=line):
                 await self._module(line, cell.body, running)
+            case Magic(name="runprogram", line=line):
+                await self._program(line, cell.source, running, number)
+            case Magic(name="agent", line=line):
+                await self._agent(line, cell.body, running)
             case None if not cell.has_source:
                 return
             case _:
                 await self._run(cell.source, options, running, number)
 
+    async def _answer(self, magic: Magic, running: RunningCell) -> str:
+        if magic.name not in commands.SLOW:
+            return commands.answer(magic, self._state)
+        try:
+            return await running.await_python(
+                asyncio.to_thread(commands.answer, magic, self._state)
+            )
+        except asyncio.CancelledError:
+            if running.stopped_by is None:
+                raise
+            raise CellFailed(_terminated(running.stopped_by)) from None
+
     def close(self) -> None:
-        """Ends the engine's processes now rather than when the kernel's process ends."""
+        """Ends all processes now rather than when the kernel's process ends."""
+        self._state.servers.close()
         if Engine.initialized():
             Engine.instance().close()
 
-    async def _bridge(self, name: str, cell: Cell, running: RunningCell) -> None:
+    async def _bridge(
+        self, name: str, asks: list[str] | None, cell: Cell, running: RunningCell
+    ) -> None:
         self._prepare_python()
         try:
             bridge = await running.await_python(
@@ -92,6 +120,7 @@ class Executor:
             lines = [_shown(line) for line in failed.traceback[-_TRACEBACK_LINES:]]
             raise CellFailed(Traceback(kind, _shown(str(failed.error)), lines)) from None
         _check_crossing(name, bridge.exports)
+        bridge = replace(bridge, asks=_asked_of(bridge, asks))
         self._state.bridges[name] = bridge
         running.say(clean(bridge.summary()))
 
@@ -121,6 +150,8 @@ class Executor:
             output=running,
             earlier=self._state.earlier,
             classes={name: bridge.classes for name, bridge in self._state.bridges.items()},
+            asks=self._state.asks(effective.asks),
+            line=running.line,
         )
         running.follow(cell)
         result = await cell.run()
@@ -132,9 +163,70 @@ class Executor:
         if options.keep is not None:
             self._state.kept.keep(options.keep, result.result)
 
+    async def _program(self, line: str, code: str, running: RunningCell, number: int) -> None:
+        from ..notebook.programcell import ProgramCell  # most notebooks run none
+
+        options = parse_program_options(line, "kernel")
+        resolve = self._state.resolve_for_program
+        given = options.run_options(resolve, self._state.lent_as)
+        cell = ProgramCell(
+            code,
+            options,
+            given,
+            guard=self._guard,
+            output=running,
+            asks=self._state.asks(),
+            line=running.line,
+        )
+        running.stop_with(cell)
+        result = await cell.run()
+        traceback = cell.finish(result)
+        await running.console.drain()
+        if traceback is not None:
+            raise CellFailed(traceback)
+        await _show_result(result.result, running, number)
+
+    async def _agent(self, line: str, prompt: str, running: RunningCell) -> None:
+        from ..notebook.agentcell import AgentCell, Conversations, scripted_or_remote
+
+        options = parse_agent_options(line, "kernel")
+        self._conversations = self._conversations or Conversations()
+        resolve = self._state.resolve_for_program
+        cell = AgentCell(
+            prompt.strip(),
+            options,
+            model=scripted_or_remote(options.script and resolve(options.script)),
+            functions=options.functions(resolve, self._state.lent_as),
+            kept=self._conversations,
+            line=running.line,
+            guard=self._guard,
+            output=running,
+            asks=self._state.asks(),
+        )
+        running.stop_with(cell)
+        try:
+            await cell.run()
+        except asyncio.CancelledError:
+            if cell.stopped_by is None:
+                raise
+            raise CellFailed(_terminated(cell.stopped_by)) from None
+        finally:
+            await running.console.drain()
+
     async def _check_keep(self, name: str) -> None:
         built_in = {*await self._intrinsics.all(), "console", "report"}
         self._state.kept.check(name, self._state.defaults.globals, built_in)
+
+
+def _asked_of(bridge: Bridge, asks: list[str] | None) -> tuple[str, ...]:
+    if asks is None:
+        return ()
+    for each in asks:
+        if each not in bridge.exports:
+            known = suggestion(each, bridge.exports)
+            raise OptionError(f"--ask {each}: {bridge.name} does not export it; {known}", "ask")
+    named = [f"{bridge.name}.{each}" for each in asks] or [bridge.name]
+    return tuple(pattern for name in named for pattern in all_of(name))
 
 
 def _check_crossing(name: str, exports: Mapping[str, Any]) -> None:

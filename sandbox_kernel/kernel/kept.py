@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..budget import Budget
-from ..contract import CodeExecutionOptions
 from ..errors import OptionError, SerializationError
 from ..notebook.show.render import class_name, show
+from ..options import CodeExecutionOptions
 from ..sizes import about_size, spell_size
 from ..values import Undefined
 from ..wire.values import encode

@@ -24,7 +24,9 @@ from ipykernel.kernelbase import Kernel
 from .. import __version__
 from ..clean import clean
 from ..errors import SandboxError
+from ..notebook.ask.stdin import KernelInput
 from ..notebook.assist.intrinsics import Intrinsics
+from ..notebook.colours import colour_cells
 from ..notebook.interrupts import Guard
 from ..notebook.show.traceback import Traceback, refusal_of
 from .console import CellStream, Console
@@ -73,7 +75,10 @@ class SandboxKernel(Kernel):
         self.guard = Guard(self.interrupt)
         self.intrinsics = Intrinsics()
         self.executor = Executor(
-            self.state, self.guard, self.intrinsics, partial(provide_shell, self._current_cell)
+            self.state,
+            self.guard,
+            self.intrinsics,
+            partial(provide_shell, self._current_cell),
         )
         self._cells: list[RunningCell] = []
         self._open_comms()
@@ -101,6 +106,7 @@ class SandboxKernel(Kernel):
             self.history.add(self.execution_count, code)
         parent = self.get_parent("shell")
         cell = RunningCell(parent, partial(self._publish, parent, silent), self.guard, silent)
+        cell.line = KernelInput(self, allow_stdin)
         self._cells.append(cell)
         cell.enter()
         try:
@@ -248,11 +254,12 @@ class SandboxKernel(Kernel):
 
 
 def _send_states(channel: Any, opened: dict[str, Any]) -> None:
-    """Sends a reloaded page the state of every widget."""
-    # Slow to import, and a notebook may never show a view.
+    """Sends a page that was loaded the state of every widget."""
+    # Slow to import, and only pages with widgets ask for it.
     from ipywidgets import Widget  # type: ignore[import-untyped]  # it has no types
 
     Widget.handle_control_comm_opened(channel, opened)
+    colour_cells()
 
 
 def _traceback(error: Exception) -> Traceback:

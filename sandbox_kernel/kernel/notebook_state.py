@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import OptionError
+from ..notebook.ask.rules import all_of
 from ..notebook.earlier import EarlierCells
 from ..notebook.options.files import parse_json, read_source, read_value
 from ..notebook.options.grammar import CellOptions, Source
 from ..notebook.options.modules import module_text
+from ..notebook.servers import NotebookServers
 from ..spelling import suggestion
 from .bridge import Bridge
 from .kept import KeptValues
@@ -26,6 +28,7 @@ class NotebookState:
     kept: KeptValues = field(default_factory=KeptValues)
     defaults: CellOptions = field(default_factory=CellOptions)
     earlier: EarlierCells = field(default_factory=EarlierCells)
+    servers: NotebookServers = field(default_factory=NotebookServers)
 
     def effective(self, options: CellOptions) -> CellOptions:
         """A cell's own options, with the defaults for those it does not give."""
@@ -35,6 +38,7 @@ class NotebookState:
         """The options of `run_cell`: what the effective options name, and what every cell sees."""
         given = effective.run_options(self.resolve)
         given["imports"] = {
+            **self.servers.imports,
             **{name: bridge.exports for name, bridge in self.bridges.items()},
             **given["imports"],
         }
@@ -42,6 +46,20 @@ class NotebookState:
         kept = self.kept.mentioned_in([source, *given["modules"].values()])
         given["globals"] = {**kept, **given["globals"]}
         return given
+
+    def asks(self, named: Iterable[str] = ()) -> list[str]:
+        """Patterns of what a person is asked about: what was lent so, and what a cell names."""
+        patterns = [pattern for bridge in self.bridges.values() for pattern in bridge.asks]
+        patterns += self.servers.asked
+        return patterns + [each for name in named for each in all_of(name)]
+
+    def lent_as(self, function: Any) -> str | None:
+        """What rules know a function by, under whatever name it is a tool."""
+        for bridge in self.bridges.values():
+            for name, value in bridge.exports.items():
+                if value is function:
+                    return f"{bridge.name}.{name}"
+        return None
 
     def resolve(self, source: Source) -> Any:
         """What a SOURCE means in this kernel."""
@@ -56,6 +74,13 @@ class NotebookState:
                 "import",
             )
         return value
+
+    def resolve_for_program(self, source: Source) -> Any:
+        """As `resolve`; the input of a program may be a kept value, too."""
+        kept = self.kept.values()
+        if source.kind != "tool" and source.text in kept:
+            return kept[source.text]
+        return self.resolve(source)
 
     def _module(self, source: Source) -> str:
         if source.text is None:

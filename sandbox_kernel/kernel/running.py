@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..contract import CodeExecutionLog
+from ..loans import Display, spelled_display
+from ..notebook.ask.stdin import Line
 from ..notebook.cellrun import CellRun
 from ..notebook.interrupts import Guard
 from ..notebook.show.linecap import Stream
@@ -23,6 +25,13 @@ _MOST_DISPLAYS = 200  # of bridges under one cell, since a guest decides how oft
 _STREAMS: dict[str, Stream] = {"warn": "stderr", "error": "stderr"}
 
 
+class Stoppable(Protocol):
+    """What a cell executes."""
+
+    def stop(self, reason: str) -> None:
+        """Callable from any thread."""
+
+
 class RunningCell:
     """Lives from the start of a cell until its reply is sent."""
 
@@ -32,10 +41,11 @@ class RunningCell:
         self.parent = parent
         self.publish = publish
         self.display = None if silent else self._show
+        self.line: Line | None = None  # the front end's `input()`
         self.console = Console(self._send_stream, asyncio.get_running_loop())
         self.stopped_by: str | None = None
         self._guard = guard
-        self._run: CellRun | None = None
+        self._run: Stoppable | None = None
         self._displayed = 0
         self._loop = asyncio.get_running_loop()
         self._work: asyncio.Task[Any] | None = None
@@ -65,9 +75,13 @@ class RunningCell:
 
     def follow(self, run: CellRun) -> None:
         """From now on, stopping the cell stops this run, and its view stands above its output."""
-        self._run = run
         if run.options.shows_reports and self.display is not None:
             self.console.hold()
+        self.stop_with(run)
+
+    def stop_with(self, run: Stoppable) -> None:
+        """From now on, stopping the cell stops this too."""
+        self._run = run
         if self.stopped_by is not None:
             run.stop(self.stopped_by)
 
@@ -76,6 +90,20 @@ class RunningCell:
     def log(self, log: CodeExecutionLog) -> None:
         """A call of the guest's console."""
         self.console.write(_STREAMS.get(log.level, "stdout"), console_line(log))
+
+    def write(self, stream: Stream, text: str) -> None:
+        """What a program says."""
+        self.console.write(stream, text)
+
+    def picture(self, bundle: dict[str, Any]) -> None:
+        """A picture of a program, after what was printed before it."""
+        self.console.flush()
+        self.publish("display_data", {"data": bundle, "metadata": {}, "transient": {}})
+
+    def show(self, display: Display) -> None:
+        """A table, chart or image of a cell, after what was printed before it."""
+        if self.display is not None:
+            self.picture(spelled_display(display))
 
     def report(self, value: Any) -> None:
         """Nothing to do: the view reads reports from the run itself."""

@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..capabilities.showing import Displaying, display
 from ..contract import CodeExecutionLog, CodeExecutionResult
 from ..execution import CodeExecution, call_after
 from ..explain.scene import Scene
+from ..loans import Capability, Display
 from ..run import run_cell
+from .ask.desk import Desk
+from .ask.prompter import NotebookPrompter
+from .ask.rules import policy_for
+from .ask.stdin import Line
 from .earlier import EarlierCells
 from .interrupts import Guard, bind, guarded
 from .options.grammar import CellOptions, Face
 from .show.traceback import Traceback, traceback_of
+from .stopping import StoppableCell
 from .view.late import LateView
 
 if TYPE_CHECKING:
@@ -39,6 +45,9 @@ class Output(Protocol):
     def report(self, value: Any) -> None:
         """The guest reported a value; a view reads it from the run itself."""
 
+    def show(self, display: Display) -> None:
+        """The guest showed a table, a chart or an image, which the host made."""
+
     def enter(self) -> None:
         """A bridged function is about to be called: what it prints belongs to this cell."""
 
@@ -49,7 +58,7 @@ class Output(Protocol):
         """The run was stopped: do not wait for output that is not sent yet. From any thread."""
 
 
-class CellRun:
+class CellRun(StoppableCell):
     """Made with everything that the run needs, started once, and finished with its result."""
 
     def __init__(
@@ -64,14 +73,17 @@ class CellRun:
         output: Output,
         earlier: EarlierCells,
         classes: Mapping[str, Collection[str]],
+        asks: Collection[str] = (),
+        line: Line | None = None,
     ) -> None:
         """`options` are the effective ones; `given` is what they resolve to, for `run_cell`.
 
-        `classes` are those that lent modules have and do not export.
+        `classes` are those that lent modules have and do not export. `asks` are patterns of names that
+        a person is asked about, `line` is the front end's `input()`.
         """
+        super().__init__(guard, output)
         self.options = options
         self._source = source
-        self._guard = guard
         self._output = output
         named = {"filename": _filename(number, options), **given}
         self._scene = Scene(
@@ -87,15 +99,24 @@ class CellRun:
         self._number = number
         self._earlier = earlier
         self._given = {**named, **self._guarded(named)}
+        shows = options.shows_reports and output.display is not None
+        self._desk = Desk() if shows else None
+        policy = policy_for(asks, NotebookPrompter(line, self._desk, source))
+        if policy is not None:
+            self._given["policy"] = policy
         self._run: CodeExecution | None = None
         self._view: LateView | None = None
-        self._stopped_by: str | None = None
 
     def _guarded(self, given: dict[str, Any]) -> dict[str, Any]:
         """The bridged functions, wrapped so that an interrupt reaches them if they block."""
         around: Callable[..., Any] = partial(guarded, guard=self._guard, enter=self._output.enter)
         imports = {name: bind(exports, around) for name, exports in given["imports"].items()}
-        return {"imports": imports, "globals": bind(given["globals"], around)}
+        bound = {"imports": imports, "globals": bind(given["globals"], around)}
+        return {**bound, "lend": {n: self._shown(c) for n, c in given.get("lend", {}).items()}}
+
+    def _shown(self, capability: Capability) -> Capability:
+        """What a cell shows stands under it."""
+        return display(self._output.show) if isinstance(capability, Displaying) else capability
 
     def start(self) -> CodeExecution:
         """Starts the run, on the calling thread's loop if there is one. Raises what `run_cell` raises."""
@@ -106,13 +127,14 @@ class CellRun:
             report=self._output.report,
             **self._given,
         )
-        if self._stopped_by is not None:
-            run.terminate(self._stopped_by)
+        if self.stopped_by is not None:
+            run.terminate(self.stopped_by)
         deadline = self.options.deadline
         if deadline is not None:
             call_after(run, deadline.seconds, partial(self.stop, deadline.reason))
         if self.options.shows_reports and self._output.display is not None:
-            self._view = LateView(run, self._output.display, bool(self.options.background))
+            in_background = bool(self.options.background)
+            self._view = LateView(run, self._output.display, in_background, self._desk)
         return run
 
     async def run(self) -> CodeExecutionResult:
@@ -123,19 +145,9 @@ class CellRun:
             self.stop("cancelled")
             raise
 
-    def stop(self, reason: str) -> None:
-        """Callable from any thread or signal handler; only the first reason counts."""
-        if self._stopped_by is not None:
-            return
-        self._stopped_by = reason
+    def end(self, reason: str) -> None:
         if self._run is not None:
             self._run.terminate(reason)
-        self._output.cut()
-        self._guard.break_in()  # last, because it raises in a signal handler
-
-    def interruptible(self) -> AbstractContextManager[None]:
-        """Inside it, SIGINT stops the run instead of raising in whatever the loop is executing."""
-        return self._guard.installed()
 
     def finish(self, result: CodeExecutionResult) -> Traceback | None:
         """Completes the view; returns the traceback if the run failed."""

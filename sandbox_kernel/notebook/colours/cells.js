@@ -1,18 +1,24 @@
 // Draws cells that hold another language than their notebook in that language's colours. Nothing is
 // shown: the widget only tells JupyterLab what a cell is. In other front ends it does nothing.
 
-const TYPESCRIPT = 'application/typescript';
-const HOLDS_TYPESCRIPT = /^%%run(code|module)\b/;
+const LANGUAGES = [
+  {
+    first: /^%%run(code|module|program +(node|deno|javascript|typescript))\b/,
+    mime: 'application/typescript',
+  },
+  { first: /^%%(bridge|runprogram)\b/, mime: 'text/x-ipython' },
+];
 
 function initialize({ model }) {
   const cells = model.widget_manager?.context?.model?.cells;
   if (!cells?.changed) return;
   const before = new WeakMap(); // what a cell was
   const colour = (cell) => {
-    const wanted = HOLDS_TYPESCRIPT.test(cell.sharedModel?.getSource() ?? '');
-    if (wanted && cell.mimeType !== TYPESCRIPT) {
-      before.set(cell, cell.mimeType);
-      cell.mimeType = TYPESCRIPT;
+    const source = cell.sharedModel?.getSource() ?? '';
+    const wanted = LANGUAGES.find(({ first }) => first.test(source))?.mime;
+    if (wanted && cell.mimeType !== wanted) {
+      before.set(cell, before.get(cell) ?? cell.mimeType);
+      cell.mimeType = wanted;
     } else if (!wanted && before.has(cell)) {
       const former = before.get(cell);
       before.delete(cell);

@@ -1,4 +1,4 @@
-"""`%%runcode` cells of Python notebooks in TypeScript's colours, where the front end is JupyterLab.
+"""Cells in another language than their notebook's, in its colours, where the front end is JupyterLab.
 
 A widget that is never displayed, so that no extension of JupyterLab has to be built or installed.
 """

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from ... import folders
 from ...errors import OptionError
-from ...folders import did_you_mean, read_text
+from ...folders import did_you_mean
 from ...values import MAX_SAFE_INTEGER
+
+T = TypeVar("T")
 
 _MOST_BYTES = 256 * 2**20
 _TEXTS = (".txt", ".md")
@@ -37,8 +41,17 @@ def read_value(path: str) -> Any:
 
 def read_source(path: str) -> str:
     """The text of a file."""
+    return _read(path, folders.read_text)
+
+
+def read_content(path: str) -> bytes:
+    """The bytes of a file, for a program."""
+    return _read(path, folders.read_bytes)
+
+
+def _read(path: str, read: Callable[[Path, int], T]) -> T:
     try:
-        return read_text(Path(path).expanduser(), _MOST_BYTES)
+        return read(Path(path).expanduser(), _MOST_BYTES)
     except FileNotFoundError:
         raise OptionError(f"@{path} does not exist{did_you_mean(path)}") from None
     except (OSError, UnicodeDecodeError) as error:

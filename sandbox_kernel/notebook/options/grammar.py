@@ -9,16 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from ...contract import LANGUAGE_SYNONYMS, LANGUAGES
+from ...capabilities.spelling import CHOICES, capability_of
 from ...errors import OptionError
+from ...options import LANGUAGE_SYNONYMS, LANGUAGES
 from ...spelling import suggestion, synonyms
 from .units import Deadline, read_deadline, read_size
 from .words import unquoted, words_of
 
 Face = Literal["kernel", "magic"]
-Kind = Literal["import", "global", "module"]
+Read = TypeVar("Read")
+Readers = Mapping[str, Callable[[Read, str], Read]]
+Kind = Literal["import", "global", "module", "map", "stdin", "file", "tool", "script", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,17 @@ class Option:
     face: Face | None = None  # None: both
 
 
-OPTIONS = (
+Table = tuple[Option, ...]
+OPTIONS: Table = (
     Option("fn", "NAME", "the export to run; without it the default export, if there is one"),
     Option("args", "JSON", "a JSON array of arguments for it, such as [1, \"a\"]"),
     Option("import", "SPEC[=SOURCE]", "lend a module: `import … from 'SPEC'`", repeatable=True),
     Option("global", "NAME[=SOURCE]", "lend a free identifier", repeatable=True),
+    Option("lend", "NAME[=CAPABILITY]", "lend timers, web, display, fs=files:./FOLDER or fetch=HOST",
+           repeatable=True, choices=CHOICES),
     Option("module", "./PATH[=SOURCE]", "add a relative ES module", repeatable=True),
+    Option("ask", None, "ask before each call of what the option before this one lends",
+           repeatable=True),
     Option("language", "NAME", "typescript (the default) or javascript",
            choices=("typescript", "javascript")),
     Option("memory", "SIZE", "heap limit, such as 64MiB", choices=("16MiB", "64MiB", "256MiB")),
@@ -49,16 +57,19 @@ OPTIONS = (
     Option("keep", "NAME", "keep the result; later cells have it as the global NAME",
            face="kernel"),
     Option("into", "NAME", "keep the CodeExecutionResult in this variable", face="magic"),
+    Option("map", "SOURCE", "call the export for each item; --into names the list of results",
+           face="magic"),
     Option("background", None, "return at once; --into names the live handle", face="magic"),
     Option("raw", None, "display nothing", face="magic"),
 )  # fmt: skip
 
 
 SYNONYMS = synonyms(
-    **{"import": "imports bridge bridges lend use require", "global": "env var vars globals set"},
+    **{"import": "imports bridge bridges use require", "global": "env var vars globals set"},
     fn="function func export entry main call",
     args="arg arguments params argv",
     module="modules",
+    lend="capability capabilities allow grant permit",
     language="lang",
     memory="mem memory_limit max_memory heap ram",
     filename="file name",
@@ -85,6 +96,8 @@ class CellOptions:
     imports: Mapping[str, Source] = field(default_factory=dict)
     globals: Mapping[str, Source] = field(default_factory=dict)
     modules: Mapping[str, Source] = field(default_factory=dict)
+    asks: Mapping[str, bool] = field(default_factory=dict)  # names that were lent with --ask
+    lend: Mapping[str, str] = field(default_factory=dict)  # as it was typed, by the name
     language: str | None = None
     memory: int | None = None
     filename: str | None = None
@@ -92,6 +105,7 @@ class CellOptions:
     no_widget: bool | None = None
     keep: str | None = None
     into: str | None = None
+    map: str | None = None
     background: bool | None = None
     raw: bool | None = None
 
@@ -121,6 +135,8 @@ class CellOptions:
             "memory_limit_bytes": self.memory,
             "filename": self.filename,
         }
+        if self.lend:
+            options["lend"] = dict(map(capability_of, self.lend.values()))
         if self.fn is not None or self.args is not None:
             options["execute"] = {"fn": self.fn or "default", "args": list(self.args or ())}
         return {name: value for name, value in options.items() if value is not None}
@@ -128,27 +144,41 @@ class CellOptions:
 
 def parse_options(line: str, face: Face) -> CellOptions:
     """The options in a magic's line; `OptionError` says what is wrong with it."""
-    options = CellOptions()
+    words = [word.text for word in words_of(line)]
+    return read_options(words, CellOptions(), _READERS, face)
+
+
+def read_options(
+    given: Iterable[str], options: Read, readers: Readers[Read], face: Face, table: Table = OPTIONS
+) -> Read:
+    """The options that words spell, each read by its own function."""
     seen: set[str] = set()
-    words = iter(word.text for word in words_of(line))
+    lent = ""  # by the option before
+    words = iter(given)
     for text in words:
-        option, value = _option_of(text, words, face)
+        option, value = option_of(text, words, face, table)
         if option.name in seen and not option.repeatable:
             raise OptionError(f"--{option.name} was given twice", option.name)
         seen.add(option.name)
-        options = _READERS[option.name](options, value)
+        about = lent if option.name == "ask" else value  # which is about what was lent before it
+        options = readers[option.name](options, about)
+        lent = value.partition("=")[0] if option.name in _LENDS else ""
     return options
 
 
-def known_options(face: Face) -> list[Option]:
-    return [option for option in OPTIONS if option.face in (None, face)]
+def known_options(face: Face, table: Table = OPTIONS) -> list[Option]:
+    return [option for option in table if option.face in (None, face)]
 
 
-def _option_of(text: str, words: Iterable[str], face: Face) -> tuple[Option, str]:
+def option_of(
+    text: str, words: Iterable[str], face: Face, table: Table = OPTIONS
+) -> tuple[Option, str]:
+    """The option that begins with this word, and its value, which may be the next one."""
     if not text.startswith("--"):
-        raise OptionError(f"{text!r} is not an option; options start with --, such as --fn NAME")
+        usage = f"--{table[0].name} {table[0].value}"
+        raise OptionError(f"{text!r} is not an option; options start with --, such as {usage}")
     name, equals, value = text[2:].partition("=")
-    option = find_option(name, face)
+    option = find_option(name, face, table)
     if option.value is None:
         if equals:
             raise OptionError(f"--{name} takes no value; write just --{name}", name)
@@ -160,17 +190,21 @@ def _option_of(text: str, words: Iterable[str], face: Face) -> tuple[Option, str
     return option, unquoted(value)
 
 
-def find_option(name: str, face: Face) -> Option:
+_MAGICS = {"fn": "%%runcode", "arg": "%%runprogram", "tool": "%%agent"}  # by their first option
+
+
+def find_option(name: str, face: Face, table: Table = OPTIONS) -> Option:
     """The option of that name, or an error that suggests the nearest one of this face."""
-    known = {option.name: option for option in known_options(face)}
+    known = {option.name: option for option in known_options(face, table)}
     if name in known:
         return known[name]
-    if name == "keep":
+    if name == "keep" and table is OPTIONS:
         raise OptionError(
             "--keep is for the sandbox kernel; here, --into NAME keeps the result", name
         )
-    if any(option.name == name for option in OPTIONS):
-        raise OptionError(f"--{name} is for the IPython magic %%runcode, not for this kernel", name)
+    if any(option.name == name for option in table):
+        magic = _MAGICS[table[0].name]
+        raise OptionError(f"--{name} is for the IPython magic {magic}, not for this kernel", name)
     instead = suggestion(name, known, "--", others=SYNONYMS)
     raise OptionError(f"unknown option --{name}; {instead}", name)
 
@@ -205,6 +239,19 @@ def _read_source(into: str, kind: Kind) -> Callable[[CellOptions, str], CellOpti
     return read
 
 
+def _read_ask(options: CellOptions, lent: str) -> CellOptions:
+    if not lent:
+        raise OptionError("--ask stands behind what it is about: --import mail --ask", "ask")
+    return replace(options, asks={**options.asks, lent: True})
+
+
+def _read_lend(options: CellOptions, text: str) -> CellOptions:
+    name, _ = capability_of(text)  # so that what is wrong is told at once
+    if name in options.lend:
+        raise OptionError(f"--lend {name} was given twice", "lend")
+    return replace(options, lend={**options.lend, name: text})
+
+
 def _read_memory(options: CellOptions, text: str) -> CellOptions:
     return replace(options, memory=read_size(text))
 
@@ -236,19 +283,23 @@ def _read_into(options: CellOptions, text: str) -> CellOptions:
     return replace(options, into=text)
 
 
-_READERS: dict[str, Callable[[CellOptions, str], CellOptions]] = {
+_LENDS = ("import", "global", "lend", "tool")
+_READERS: Readers[CellOptions] = {
     "fn": _read_text("fn"),
     "args": _read_args,
     "import": _read_source("imports", "import"),
     "global": _read_source("globals", "global"),
     "module": _read_source("modules", "module"),
+    "lend": _read_lend,
     "language": _read_language,
+    "ask": _read_ask,
     "memory": _read_memory,
     "filename": _read_text("filename"),
     "deadline": _read_deadline,
     "no-widget": _read_flag("no_widget"),
     "keep": _read_text("keep"),
     "into": _read_into,
+    "map": _read_text("map"),
     "background": _read_flag("background"),
     "raw": _read_flag("raw"),
 }

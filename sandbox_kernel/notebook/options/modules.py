@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ...contract import CodeExecutionOptions
 from ...errors import OptionError
+from ...options import CodeExecutionOptions
 
 
 def check_module(magic: str, path: str, source: str) -> None:

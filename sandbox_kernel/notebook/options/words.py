@@ -88,3 +88,18 @@ def unquoted(text: str) -> str:
     if len(text) >= 2 and text[0] in "\"'" and _closing_quote(text, 0) == len(text) - 1:
         return text[1:-1].replace("\\" + text[0], text[0])
     return text
+
+
+def listed(name: str, text: str) -> list[str]:
+    """The value of an option that is a list, `A,B`; commas in brackets, as of extras, separate nothing."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"[": 1, "]": -1}.get(character, 0)
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    words = [part.strip() for part in parts]
+    if not all(words):
+        raise OptionError(f"--{name} {text} has an empty name; write it like A,B", name)
+    return words

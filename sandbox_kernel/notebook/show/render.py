@@ -86,7 +86,7 @@ class _Show:
     def _charge_escapes(self, growth: int) -> None:
         """A text that grew when it was quoted took longer than its length tells."""
         if growth > _FREE_GROWTH:
-            self._budget.spend(0, growth // 8)
+            self._budget.spend(0, growth // 16)
 
     def _spelled(self, text: str) -> Layout:
         self._budget.spend(len(text) + 2 + 2 * len(self._above))  # as if on a line of its own

@@ -13,8 +13,10 @@ from ...values import MAX_SAFE_INTEGER, JSMap, Opaque, Undefined
 from ...width import display_width
 
 MAX_ROWS = 1000
+_LOOKED_AT = 100  # rows; more than a result shows
 _RESULT_ROWS = 20
 _MAX_COLUMNS = 50
+_MOST_NAMED = 500  # keys that are spelled to find the columns
 _MAX_CELL = 200
 _MAX_WIDTH = 100  # what a notebook has room for; a wider table would be folded
 _MIN_WIDTH = 8  # of a column that is cut
@@ -91,7 +93,7 @@ def are_records(value: Any) -> bool:
     """An array of records, at least one; of a very long one only the beginning is looked at."""
     if not isinstance(value, list | tuple) or not value:
         return False
-    return all(_is_record(row) for row in islice(value, MAX_ROWS))
+    return all(_is_record(row) for row in islice(value, _LOOKED_AT))
 
 
 def _is_record(value: Any) -> bool:
@@ -171,16 +173,22 @@ class _Table:
                 _are_numbers(plain)]  # fmt: skip
 
     def _columns(self) -> dict[str, Any]:
-        """The rows' keys by name, in order of appearance."""
+        """The rows' keys by name, in order of appearance. Many keys may have the same name, once cut."""
         columns: dict[str, Any] = {}
+        seen = set[str | int]()
+        named = 0
         for _, row in self._rows:
             if not _is_row(row):
                 continue
             for key in _keys(row):
-                if len(columns) >= _MAX_COLUMNS:
+                if len(columns) >= _MAX_COLUMNS or named >= _MOST_NAMED:
                     return columns
-                if not (isinstance(key, str) and key in columns):
-                    columns.setdefault(self._name(key), key)
+                if type(key) is int or isinstance(key, str):
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                named += 1
+                columns.setdefault(self._name(key), key)
         return columns
 
     def _cells(self, row: Any, keys: Iterable[Any]) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 import threading
 from contextlib import suppress
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...clock import clock
 from ...contract import CodeExecutionResult
@@ -23,10 +23,9 @@ PATIENCE = 0.03  # seconds
 class LateView:
     """Watches from `PATIENCE` on; a run that ends before shows its reports when it has ended."""
 
-    def __init__(self, run: Watchable, publish: Publish, says_error: bool = False) -> None:
-        self._run = run
-        self._publish = publish
-        self._says_error = says_error
+    def __init__(self, run: Watchable, publish: Publish, *more: Any) -> None:
+        """All of it is for a `RunView`."""
+        self._given = run, publish, *more
         self._context = copy_context()  # knows the cell that output belongs to
         self._lock = threading.Lock()
         self._view: RunView | None = None
@@ -52,7 +51,7 @@ class LateView:
     def _watch(self) -> None:
         from .run_view import RunView  # slow to load, and a notebook may never show a view
 
-        self._view = self._context.run(RunView.watch, self._run, self._publish, self._says_error)
+        self._view = self._context.run(RunView.watch, *self._given)
 
 
 def forget_views() -> None:

@@ -15,7 +15,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from ...calls import Call
 from ...contract import CodeExecutionLog, CodeExecutionResult
+from .call_rows import CallRows
 from .still import error_line, still_bundle, unfinished_bundle
 from .tally import Tally, weight
 from .veil import veiled
@@ -46,18 +48,47 @@ class Watchable(Protocol):
     @property
     def logs(self) -> Sequence[CodeExecutionLog]: ...
     @property
+    def calls(self) -> Sequence[Call]: ...
+    @property
     def memory_used_bytes(self) -> int | None: ...
     def terminate(self, reason: str | None = None) -> None: ...
+
+
+class Questions(Protocol):
+    """What a person is asked during the run."""
+
+    version: int
+
+    @property
+    def is_open(self) -> bool: ...
+    @property
+    def cards(self) -> list[dict[str, Any]]: ...
+    def drawn(self, idents: Any) -> None: ...
+    def answer(self, ident: Any, choice: Any) -> None: ...
 
 
 class RunView:
     """One run's view; `watch` starts it, `finish` gives it its final state."""
 
-    def __init__(self, run: Watchable, publish: Publish, says_error: bool = False) -> None:
-        """`says_error` is for runs whose failure is told nowhere else."""
+    def __init__(
+        self,
+        run: Watchable,
+        publish: Publish,
+        says_error: bool = False,
+        desk: Questions | None = None,
+        patience: float = PATIENCE,
+    ) -> None:
+        """`says_error` is for runs whose failure is told nowhere else.
+
+        A run that neither reports nor asks anything shows its view after `patience` seconds.
+        """
         self._run: Watchable | None = run
+        self._desk = desk
+        self._asked = 0  # the version of the questions that was drawn
+        self._calls = CallRows()
         self._publish = publish
         self._says_error = says_error
+        self._patience = patience
         self._tally = Tally()
         self._started = time.monotonic()
         self._still_id = uuid4().hex
@@ -72,9 +103,9 @@ class RunView:
         )
 
     @classmethod
-    def watch(cls, run: Watchable, publish: Publish, says_error: bool = False) -> RunView:
+    def watch(cls, *given: Any, **named: Any) -> RunView:
         """Start watching; call `finish` when the run is over."""
-        view = cls(run, publish, says_error)
+        view = cls(*given, **named)
         view._thread.start()
         return view
 
@@ -102,6 +133,9 @@ class RunView:
         with widget.hold_sync():
             self._draw(widget, self._ending(result))
             widget.window = veiled(self._window())
+            widget.asks = []
+            if self._run is not None:
+                widget.calls = veiled(self._calls.drawn(self._run.calls))
         still = still_bundle(widget.model_id, result, self._tally)
         self._publish(still, self._still_id, True)
         widget.send({"kind": "still", "data": still})
@@ -120,17 +154,26 @@ class RunView:
             while not self._over.wait(pause) and run.running:
                 news = self._tally.take(run.reports, run.logs)
                 if self._is_due():
-                    pause = max(TICK, self._update(self._shown(), news) / RATE)
+                    widget = self._shown()
+                    pause = max(TICK, self._update(widget, news) / RATE)
+                    self._show_questions(widget)
 
     def _is_due(self) -> bool:
-        late = time.monotonic() - self._started >= PATIENCE
-        return late or self._tally.reports.count > 0
+        late = time.monotonic() - self._started >= self._patience
+        asks = self._desk is not None and self._desk.is_open
+        return late or asks or self._tally.reports.count > 0
+
+    def _show_questions(self, widget: RunWidget) -> None:
+        desk = self._desk
+        if desk is not None and desk.version != self._asked:
+            self._asked = desk.version
+            widget.asks = veiled(desk.cards)
 
     def _shown(self) -> RunWidget:
         if self._widget is None:
             from .widget import RunWidget
 
-            self._widget = RunWidget(self._terminate)
+            self._widget = RunWidget(self._terminate, self._desk)
             self._draw(self._widget, {"status": "running"})
             self._publish(self._widget.bundle(), uuid4().hex, False)
             self._publish(unfinished_bundle(self._widget.model_id), self._still_id, False)
@@ -149,6 +192,9 @@ class RunView:
         with widget.hold_sync():
             self._draw(widget, {"status": "running"})
             size = weight(widget.plot) + weight(widget.progress)
+            if self._run is not None and self._calls.are_due(self._run.calls):
+                widget.calls = veiled(self._calls.drawn(self._run.calls))
+                size += weight(widget.calls)
             if news and now - self._keyframe_at >= KEYFRAME:
                 self._keyframe_at = now
                 widget.window = veiled(self._window())

@@ -21,6 +21,7 @@ from .tally import Series, Tally, is_progress
 LISTED = 50  # reports in the text
 LISTED_TEXT = 500  # and characters of each
 LISTED_WORK = 250  # and what it may take to spell it
+_WORK = 1_000  # and to spell all of them
 SHOWN = 10  # reports in the page
 SHOWN_TEXT = 200
 ERROR_TEXT = 500
@@ -114,7 +115,7 @@ def _reports(listed: list[tuple[int, Any]], earlier: int) -> Markup:
         for line, (number, _) in zip(cells.lines, listed, strict=False):
             line[0] = str(number)
         return element("div", *parts, html_table(cells), style="overflow:auto;max-width:100%")
-    budget = Budget(SHOWN * 4 * SHOWN_TEXT)
+    budget = Budget(SHOWN * 4 * SHOWN_TEXT, _WORK)
     for number, value in listed:
         parts.append(element("div", text(f"[{number}] {_short(value, budget, SHOWN_TEXT)}")))
     return element("div", *parts, style=_CODE)
@@ -129,7 +130,7 @@ def plain_text(result: CodeExecutionResult) -> str:
     first = max(0, len(result.reports) - LISTED)
     if first:
         lines.append(f"… {_count(first, 'earlier report')}")
-    budget = Budget(LISTED * 4 * LISTED_TEXT)
+    budget = Budget(LISTED * 2 * LISTED_TEXT, _WORK)
     for at, report in enumerate(result.reports[first:], first):
         lines.append(f"[{at}] {_short(report, budget, LISTED_TEXT)}")
     return "\n".join(lines)
@@ -151,5 +152,6 @@ def _count(number: int, noun: str) -> str:
 
 def _short(report: Any, budget: Budget, most: int) -> str:
     """Laid out as if it were shown in full, as far as the budget has room for that."""
+    report = report[:most] if isinstance(report, str) else report
     spelled = show(report, budget=budget.part(4 * most, LISTED_WORK))
     return spelled if len(spelled) <= most else f"{trimmed(spelled[:most])}…"

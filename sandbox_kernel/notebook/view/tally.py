@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..show.output import console_line
 
 NEWEST = 200  # reports, and logs, that a page can show
 NEWEST_CHARACTERS = 60_000  # and how much text they may have together
+_WORK = 1_000  # what it may take to draw them
 LOG_TEXT = 4_000
 LOG_WORK = 1_000
 BARS = 12
@@ -91,7 +92,7 @@ class Newest:
 
     def since(self, index: int, most: int = NEWEST) -> dict[str, Any]:
         """`{until, items}`: `[number, drawn]` from `index` on, but only the newest that fit."""
-        room, budget = NEWEST_CHARACTERS, Budget()
+        room, budget = NEWEST_CHARACTERS, Budget(work=_WORK)
         items: list[Any] = []
         for kept in islice(reversed(self._kept), most):
             if kept.number < index or budget.spent:
@@ -213,8 +214,8 @@ def weight(drawn: Any) -> int:
     """About how many characters it takes on its way to the page."""
     if isinstance(drawn, str):
         return len(drawn) + 4
-    if isinstance(drawn, Mapping):
+    if isinstance(drawn, dict):
         return 2 + sum(weight(key) + weight(item) for key, item in drawn.items())
-    if isinstance(drawn, Iterable):
+    if isinstance(drawn, list | tuple):
         return 2 + sum(weight(item) for item in drawn)
     return len(repr(drawn)) + 2

@@ -21,7 +21,7 @@ from ipywidgets.widgets import widget as ipywidgets_registry  # type: ignore[imp
 
 _PAGE = Path(__file__).parent / "page"
 _KEPT = 20  # views of runs that are over, for pages that are loaded again
-_SCRIPTS = ("elements", "feed", "values", "plot", "lists", "panel", "keep", "view")
+_SCRIPTS = ("elements", "feed", "values", "plot", "lists", "calls", "asks", "panel", "keep", "view")
 
 
 class ViewCode(Widget):  # type: ignore[misc]  # ipywidgets has no types
@@ -56,28 +56,38 @@ class RunWidget(anywidget.AnyWidget):
     plot: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
     # The newest reports and logs.
     window: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    # The newest calls of lent functions.
+    calls: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    # Cards of calls that a person is asked about.
+    asks: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     _retired: deque[RunWidget] = deque()  # noqa: RUF012  # the kernel's, like ipywidgets' own list
 
-    def __init__(self, terminate: Callable[[], None]) -> None:
+    def __init__(self, terminate: Callable[[], None], desk: Any = None) -> None:
         key = uuid4().hex
         code = f"IPY_MODEL_{ViewCode.shared().model_id}"
         super().__init__(model_id=key, code=code, head={"id": key, "status": "running"})
         self._terminate: Callable[[], None] | None = terminate
+        self._desk = desk
         self.on_msg(self._hear)
         # ipykernel sends comm messages to the subshell that last spoke on the comm, which is the
         # one that is busy with the cell. The page's own choice of subshell is never busy.
         self.comm._reply_subshell_for = lambda data, chosen: chosen
 
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
-        if isinstance(content, dict) and content.get("kind") == "terminate":
-            terminate = self._terminate
-            if terminate is not None:
-                terminate()
+        if not isinstance(content, dict):
+            return
+        kind, desk = content.get("kind"), self._desk
+        if kind == "terminate" and self._terminate is not None:
+            self._terminate()
+        elif kind == "drawn" and desk is not None:
+            desk.drawn(content.get("ids"))
+        elif kind == "answer" and desk is not None:
+            desk.answer(content.get("id"), content.get("choice"))
 
     def retire(self) -> None:
         """The run is over. Only so many views stay; a notebook keeps the state of the older ones."""
-        self._terminate = None
+        self._terminate = self._desk = None
         self._retired.append(self)
         while len(self._retired) > _KEPT:
             self._retired.popleft().forget()

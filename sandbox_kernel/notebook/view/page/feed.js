@@ -36,7 +36,7 @@ class RunStore {
     this.choices = { tab: chosenTab(this.head.id), filter: '', open: new Set(), focus: null };
     this.takeWindow();
     model.on('change:window', () => (this.takeWindow(), this.tell()));
-    model.on('change:progress change:plot', () => this.tell());
+    model.on('change:progress change:plot change:calls change:asks', () => this.tell());
     model.on('change:head', () => this.hear());
     model.on('msg:custom', (message) => this.takeBatch(message));
   }

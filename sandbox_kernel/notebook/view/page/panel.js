@@ -15,10 +15,17 @@ class Panel {
     this.store = store;
     this.plot = new Plot();
     this.bars = make('div', { class: 'run-bars' });
-    this.lists = [new ReportTree(store), new ReportTable(store), new ConsoleList(store)];
+    this.lists = [new ReportTree(store), new ReportTable(store), new ConsoleList(store), new CallList(store)];
+    this.asks = new Asks(store);
     this.element = make('section', { class: 'sandbox-run', 'aria-label': 'Run' });
     this.element.addEventListener('keydown', keepToOneself);
-    this.element.append(this.makeStatus(), this.bars, this.plot.element, this.makeBrowser());
+    this.element.append(
+      this.makeStatus(),
+      this.asks.element,
+      this.bars,
+      this.plot.element,
+      this.makeBrowser(),
+    );
     this.draw();
   }
 
@@ -86,6 +93,7 @@ class Panel {
     this.drawTime();
     this.drawBars(unveiled(this.store.model.get('progress') ?? []));
     this.plot.draw(this.store.model.get('plot') ?? {});
+    this.asks.draw();
     this.drawLists();
     this.speak();
   }
@@ -130,7 +138,8 @@ class Panel {
 
   total({ name }, entries) {
     const { head } = this.store;
-    return name === 'Reports' ? (head.listed ?? 0) : name === 'Console' ? (head.logs ?? 0) : entries.length;
+    const totals = { Reports: head.listed, Console: head.logs, Calls: this.store.model.get('calls')?.until };
+    return name in totals ? (totals[name] ?? 0) : entries.length;
   }
 
   remark(total, held, filter) {
@@ -143,11 +152,11 @@ class Panel {
 
   /** The user's choice; else the table if every report fits it, else the reports, else the console. */
   choose(all) {
-    const [tree, table, logs] = this.lists;
+    const [tree, table, logs, calls] = this.lists;
     const chosen = this.lists.find(({ name }) => name === this.store.choices.tab);
     if (chosen && all.get(chosen).length) return chosen;
     if (all.get(table).length && all.get(table).length === all.get(tree).length) return table;
-    return [tree, logs].find((list) => all.get(list).length);
+    return [tree, logs, calls].find((list) => all.get(list).length);
   }
 
   /** Tells screen readers how the run goes: start and end at once, counts only every few seconds. */
