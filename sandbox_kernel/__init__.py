@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from .bridges import one_way as one_way
     from .contract import CodeExecutionError as CodeExecutionError
     from .contract import CodeExecutionLog as CodeExecutionLog
-    from .contract import CodeExecutionOptions as CodeExecutionOptions
     from .contract import CodeExecutionResult as CodeExecutionResult
     from .contract import RunFailed as RunFailed
     from .dataframe import to_frame as to_frame
@@ -27,8 +26,10 @@ if TYPE_CHECKING:
     from .errors import SandboxError as SandboxError
     from .errors import SerializationError as SerializationError
     from .execution import CodeExecution as CodeExecution
+    from .many import ManyExecution as ManyExecution
     from .npm import modules_from as modules_from
     from .opened import OpenCode as OpenCode
+    from .options import CodeExecutionOptions as CodeExecutionOptions
     from .plain.columns import columns as columns
     from .programs import OutputFile as OutputFile
     from .programs import ProgramExecution as ProgramExecution
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .run import evaluate as evaluate
     from .run import open_code as open_code
     from .run import run_code as run_code
+    from .run import run_many as run_many
     from .run import run_program as run_program
     from .values import ArrayBuffer as ArrayBuffer
     from .values import BigInt as BigInt
@@ -54,7 +56,7 @@ _HOME = {
     "one_way": "bridges",
     "CodeExecutionError": "contract",
     "CodeExecutionLog": "contract",
-    "CodeExecutionOptions": "contract",
+    "CodeExecutionOptions": "options",
     "CodeExecutionResult": "contract",
     "RunFailed": "contract",
     "to_frame": "dataframe",
@@ -68,6 +70,7 @@ _HOME = {
     "SandboxError": "errors",
     "SerializationError": "errors",
     "CodeExecution": "execution",
+    "ManyExecution": "many",
     "modules_from": "npm",
     "columns": "plain.columns",
     "extract_code": "replies",
@@ -79,6 +82,7 @@ _HOME = {
     "OpenCode": "opened",
     "open_code": "run",
     "run_code": "run",
+    "run_many": "run",
     "run_program": "run",
     "ArrayBuffer": "values",
     "BigInt": "values",

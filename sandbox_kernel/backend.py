@@ -7,12 +7,14 @@ A sandbox is sent an `Order`: plain data, which can be pickled and sent anywhere
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .bridges import Bridges
+from .calls import CallLog, Gate
 from .contract import CodeExecutionError, CodeExecutionLog, Status
+from .loans import Loan
 from .values import GuestFunction, undefined
 from .wire.order import Order
 
@@ -21,10 +23,19 @@ CANCELLED = "cancelled"  # the reason of a run that nobody waits for any more
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """The functions one run may call, and the function that receives its reports, if any."""
+    """The functions one run may call, the function that receives its reports, if any, the gate that
+    stands before its calls, if it has a policy, what is known of them, and its loans of capabilities."""
 
     bridges: Bridges
     report: Callable[[Any], Any] | None = None
+    gate: Gate | None = None
+    calls: CallLog = field(default_factory=CallLog)
+    loans: Sequence[Loan] = ()
+
+    def close(self) -> None:
+        """Once the run has ended, or could not be started."""
+        for loan in self.loans:
+            loan.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,9 @@ class Listener(Protocol):
     def on_start(self) -> None:
         """The run executes now, and waits no longer. Once, on any thread."""
 
+    def on_asking(self, asking: bool) -> None:
+        """A person is asked about calls from now on, or no longer."""
+
     def on_open(self, exports: Mapping[str, GuestFunction | None]) -> None:
         """The module stays open, and these may be called; None for an export that is no function."""
 
@@ -63,6 +77,9 @@ class ActiveRun(Protocol):
 
     def memory_used_bytes(self) -> int | None:
         """The peak so far, or None if it is not known."""
+
+    def processor_seconds(self) -> float | None:
+        """What it has computed so far, or None if that is not known."""
 
 
 class ActiveCode(ActiveRun, Protocol):

@@ -51,9 +51,9 @@ class Holder:
         return brief(self)
 
 
-def brief(value: object) -> str:
-    """The `repr` of a value, however large, deep or circular it is."""
-    return capped(_Brief().spell(value), _CHARACTERS)
+def brief(value: object, most: int = _CHARACTERS) -> str:
+    """The `repr` of a value in at most so many characters, however large, deep or circular it is."""
+    return capped(_Brief(most).spell(value), most)
 
 
 def brief_text(text: str | bytes) -> str:
@@ -74,8 +74,8 @@ def brief_name(name: str) -> str:
 class _Brief:
     """One repr: what contains the part at hand, and the budget left."""
 
-    def __init__(self) -> None:
-        self._budget = Budget(_CHARACTERS * 4 // 5, _WORK)  # the rest is for notes
+    def __init__(self, most: int) -> None:
+        self._budget = Budget(most * 4 // 5, _WORK)  # the rest is for notes
         self._above: list[object] = []
 
     def spell(self, value: Any) -> str:

@@ -9,8 +9,8 @@ Knows nothing of the rest of the package, so that every layer may use it.
 
 from __future__ import annotations
 
-CHARACTERS = 200_000  # to spend on one rendering: a result, a log line, a table
-WORK = 8_000  # units of about 2 microseconds: a rendering never takes a noticeable while
+CHARACTERS = 120_000  # to spend on one rendering: a result, a log line, a table
+WORK = 4_000  # units of up to 8 microseconds: a rendering never takes a noticeable while
 _DECIMAL_BITS = 14_000  # Python refuses to print much more in decimal, and takes quadratic time
 _BITS_PER_DIGIT = 3.33
 _NOTE = 30  # characters that `more` takes

@@ -47,7 +47,7 @@ _SUSPECT_OR_BREAKING = re.compile(f"{_SUSPECT.pattern[:-1]}\t\n]")
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r"}
 _PIECE = 16_000  # characters that are cleaned at a time
 _SEAM = 8  # characters more that a piece may have
-_MOST_ESCAPED = 200_000  # characters, at most, of pieces in which there is something to escape
+_MOST_ESCAPED = 80_000  # characters, at most, of pieces in which there is something to escape
 
 
 def clean(text: str) -> str:
@@ -68,6 +68,11 @@ def clean_line(text: str) -> str:
     if not _SUSPECT_OR_BREAKING.search(text):
         return text
     return _HARMFUL_OR_BREAKING.sub(_escape, text)
+
+
+def clean_name(text: str) -> str:
+    """A name that decides something: whatever could look like another letter is its escape."""
+    return clean_line(text).encode("ascii", "backslashreplace").decode()
 
 
 def is_plain(text: str) -> bool:
@@ -125,8 +130,21 @@ def is_clean(text: str) -> bool:
 
 
 def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    code = ord(character)
+    return _ESCAPES[match[0]]
+
+
+class _Escapes(dict[str, str]):
+    """Each is spelled once: there are some thousand characters that need it."""
+
+    def __missing__(self, character: str) -> str:
+        self[character] = escape = _spelled(ord(character))
+        return escape
+
+
+def _spelled(code: int) -> str:
     if code < 256:
-        return _SHORT.get(character) or f"\\x{code:02X}"
+        return f"\\x{code:02X}"
     return f"\\u{code:04X}" if code < 0x10000 else f"\\u{{{code:X}}}"
+
+
+_ESCAPES = _Escapes(_SHORT)

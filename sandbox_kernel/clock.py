@@ -16,6 +16,8 @@ from itertools import count
 
 _log = logging.getLogger(__name__)
 _MANY = 1000  # alarms, from which on cancelled ones are looked for
+_SHORTEST_CHECK = 0.02  # seconds between two looks at a pause
+Spent = Callable[[], "float | None"]
 _LONGEST_SLEEP = 3600.0  # seconds; the system refuses to sleep for ages
 
 
@@ -86,29 +88,70 @@ class Clock:
 
 
 class Countdown:
-    """A call that is made so long after a start that may be yet to come. Its owner's lock guards it."""
+    """A call that is made so long after a start that may be yet to come; meanwhile it may pause.
+
+    In a pause it counts processor time instead. That never passes faster than other time, so that an
+    alarm set for what is left is never late: if it rings too early, it is set again.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._started: float | None = None
         self._wanted: tuple[float, Callable[[], object]] | None = None
         self._alarm: Alarm | None = None
+        self._excused = 0.0  # seconds of pauses that are over, less what was computed in them
+        self._pause: tuple[float, float, Spent] | None = None
 
-    def start(self) -> None:
-        self._started = time.monotonic()
-        if self._wanted is not None:
-            self._set_alarm(self._started, *self._wanted)
+    def start(self, at: float) -> None:
+        """`at` is what `perf_counter` said."""
+        with self._lock:
+            self._started = at
+            self._set_alarm()
 
     def set(self, seconds: float, call: Callable[[], object]) -> None:
         """Replaces an earlier call, if there is one."""
-        self.cancel()
-        self._wanted = seconds, call
-        if self._started is not None:
-            self._set_alarm(self._started, seconds, call)
+        with self._lock:
+            self._cancel()
+            self._wanted = seconds, call
+            self._set_alarm()
 
-    def _set_alarm(self, started: float, seconds: float, call: Callable[[], object]) -> None:
-        self._alarm = clock.after(started + seconds - time.monotonic(), call)
+    def pause(self, spent: Spent) -> None:
+        """`spent` gives processor seconds; where it cannot, time goes on as usual."""
+        before = spent()
+        with self._lock:
+            if before is not None:
+                self._pause = time.perf_counter(), before, spent
+
+    def resume(self) -> None:
+        with self._lock:
+            self._excused += self._excused_now()
+            self._pause = None
+
+    def _excused_now(self) -> float:
+        if self._pause is None:
+            return 0.0
+        since, before, spent = self._pause
+        now = spent()
+        return time.perf_counter() - since - max(0.0, (before if now is None else now) - before)
+
+    def _set_alarm(self) -> None:
+        if self._started is None or self._wanted is None:
+            return
+        seconds, call = self._wanted
+        left = self._started + seconds + self._excused + self._excused_now() - time.perf_counter()
+        if self._pause is not None and left > 0:
+            left = max(left, _SHORTEST_CHECK)
+        self._alarm = clock.after(left, self._ring if left > 0 else call)
+
+    def _ring(self) -> None:
+        with self._lock:
+            self._set_alarm()
 
     def cancel(self) -> None:
+        with self._lock:
+            self._cancel()
+
+    def _cancel(self) -> None:
         self._wanted = None
         if self._alarm is not None:
             self._alarm.cancel()

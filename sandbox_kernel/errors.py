@@ -3,12 +3,14 @@
 SandboxError
 ├── OptionError (TypeError, ValueError)   an option is wrong; raised before anything runs
 ├── SerializationError (TypeError)        a value cannot cross; `.path` says where it is
+├── LimitError                            a run used up what it was lent; its code can catch this
 ├── RunFailed                             a run did not succeed; raised by `result.unwrap()`
 ├── RunEndedError                         a guest function was called after its run ended
 ├── EngineError                           the engine could not provide a worker
 │   ├── IsolationError                    this machine cannot isolate workers as required
 │   ├── EngineBusyError                   as many runs wait as may; try again later
 │   └── EngineClosedError                 the engine was closed
+├── McpServerError                        an MCP server cannot be used; nothing of it is lent
 └── ProtocolError                         a worker sent an invalid message; it is discarded
 """
 
@@ -36,6 +38,10 @@ class SerializationError(SandboxError, TypeError):
         self.path = path
 
 
+class LimitError(SandboxError):
+    """A run used up what it was lent, such as its calls; raised into the run, which can catch it."""
+
+
 class RunEndedError(SandboxError):
     """A guest function was called, but the run it belongs to is over."""
 
@@ -54,6 +60,10 @@ class EngineBusyError(EngineError):
 
 class EngineClosedError(EngineError):
     """The engine was closed; create a new one."""
+
+
+class McpServerError(SandboxError):
+    """An MCP server did not start, does not answer, or offers what cannot be lent."""
 
 
 class ProtocolError(SandboxError):

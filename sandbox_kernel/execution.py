@@ -17,8 +17,9 @@ from typing import Any, Generic, Self, TypeVar, overload
 
 from .backend import CANCELLED, Backend, Lent
 from .brief import Holder, Parts
-from .contract import DEFAULT_FILENAME, CodeExecutionLog, CodeExecutionResult
-from .explain.scene import Scene
+from .calls import Call
+from .contract import CodeExecutionLog, CodeExecutionResult
+from .options import DEFAULT_FILENAME
 from .transcript import CodeTranscript, Transcript, Waker, waker
 from .wire.order import Order
 
@@ -212,7 +213,7 @@ class CodeExecution(Execution[CodeExecutionResult]):
     @property
     def filename(self) -> str:
         """The module's name in errors and stacks."""
-        return self._transcript.scene.filename
+        return self._transcript.filename
 
     @property
     def reports(self) -> Sequence[Any]:
@@ -223,6 +224,11 @@ class CodeExecution(Execution[CodeExecutionResult]):
     def logs(self) -> Sequence[CodeExecutionLog]:
         """A live, read-only view of the console calls captured so far."""
         return LiveView(self._transcript.logs)
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """A live, read-only view of the calls of lent functions so far."""
+        return LiveView(self._transcript.calls.kept)
 
     @property
     def duration_ms(self) -> float:
@@ -255,23 +261,30 @@ def start_code(
     log_sink: Callable[[CodeExecutionLog], None] | None = None,
 ) -> CodeExecution:
     """Starts the order on the backend, and returns the handle of the run."""
-    transcript = CodeTranscript(_scene(order), log_sink)
+    transcript = CodeTranscript(order, lent, log_sink)
     try:
-        transcript.begin(lambda loop: backend.start(order, lent, transcript, loop))
+        transcript.begin(partial(backend.start, order, lent, transcript))
     except BaseException:
         lent.bridges.close()
+        lent.close()
         raise
     return CodeExecution(transcript)
-
-
-def _scene(order: Order) -> Scene:
-    """What the run is given, without the values: enough for its error to explain itself."""
-    return Scene(order.filename, order.source, order.modules, order.imports, order.globals)
 
 
 def call_after(run: CodeExecution, seconds: float, call: Callable[[], object]) -> None:
     """`terminate_after` for those who do more than terminate: makes the call instead, on any thread."""
     run._transcript.after(seconds, call)
+
+
+def note_asking(run: CodeExecution, asking: bool) -> None:
+    """For those who ask people on a run's behalf: whether they do so now, which takes none of its time."""
+    run._transcript.on_asking(asking)
+
+
+def processor_seconds(run: CodeExecution) -> float | None:
+    """What it has computed so far; None if that is not known, or if it has ended."""
+    active = run._transcript.active
+    return None if active is None else active.processor_seconds()
 
 
 def _check_reason(reason: object) -> None:

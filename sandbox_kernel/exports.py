@@ -109,12 +109,21 @@ def check_crossing(value: Any, path: str = "", *, bounded: bool = False) -> None
         encode(value, path, _NoLender())
 
 
+def holds_functions(value: Any) -> bool:
+    """Whether functions would be lent along with `value`, however deep they lie."""
+    lender = _NoLender()
+    encode(value, "", lender)
+    return lender.was_asked
+
+
 class _NoLender:
     """A `Lender` that keeps nothing, for an encoding that nobody sends."""
 
     naive_is_utc = False
+    was_asked = False
 
-    def lend_function(self, function: Callable[..., Any]) -> tuple[int, int, str]:
+    def lend_function(self, function: Callable[..., Any], path: str) -> tuple[int, int, str]:
+        self.was_asked = True
         return 0, 0, ""
 
     def lend_awaitable(self, awaitable: Any) -> int:

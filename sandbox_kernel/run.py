@@ -1,12 +1,12 @@
-"""`run_code`, `evaluate`, `open_code`, `run_program`, and `run_cell` for notebooks."""
+"""`run_code`, `evaluate`, `open_code`, `run_many`, `run_program`, and `run_cell` for notebooks."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Never
 
 from .engine.settings import Settings
 from .engine.spawn import Spawned, spawn_zygote
@@ -14,16 +14,14 @@ from .errors import OptionError
 
 if TYPE_CHECKING:
     from .backend import Backend, Lent
-    from .contract import (
-        CodeExecutionLog,
-        CodeExecutionOptions,
-        Execute,
-        Language,
-        Naive,
-    )
+    from .calls import Rulebook
+    from .contract import CodeExecutionLog
     from .engine.pool import WorkerPool
     from .execution import CodeExecution
+    from .loans import Capability
+    from .many import ManyExecution
     from .opened import OpenCode
+    from .options import CodeExecutionOptions, Execute, Language, Naive
     from .programs.contract import ProgramOptions
     from .programs.handle import ProgramBackend, ProgramExecution
     from .wire.order import Order
@@ -42,6 +40,8 @@ def run_code(
     filename: str | None = None,
     report: Callable[[Any], Any] | None = None,
     naive: Naive | None = None,
+    policy: Rulebook | None = None,
+    lend: Sequence[Capability] | Mapping[str, Capability] | None = None,
     engine: Backend | None = None,
     **unknown: Never,
 ) -> CodeExecution:
@@ -62,6 +62,8 @@ def run_code(
         filename: The module's name in errors and stacks.
         report: Called with every value passed to `report`, a global that exists only if this is given.
         naive: `"utc"` if lent datetimes without a time zone are meant as UTC; else they are refused.
+        policy: A `permissions.Policy`: which lent functions may be called, and who is asked.
+        lend: Capabilities, such as `[files("data"), timers()]`: modules ready to use.
         engine: Where to run; the default engine if not given.
     """
     named = _given(
@@ -74,6 +76,8 @@ def run_code(
         filename=filename,
         report=report,
         naive=naive,
+        policy=policy,
+        lend=lend,
         **unknown,
     )
     return _start(source, options, named, engine)
@@ -92,6 +96,8 @@ def evaluate(
     filename: str | None = None,
     report: Callable[[Any], Any] | None = None,
     naive: Naive | None = None,
+    policy: Rulebook | None = None,
+    lend: Sequence[Capability] | Mapping[str, Capability] | None = None,
     engine: Backend | None = None,
     **unknown: Never,
 ) -> CodeExecution:
@@ -111,6 +117,8 @@ def evaluate(
         filename=filename,
         report=report,
         naive=naive,
+        policy=policy,
+        lend=lend,
         **unknown,
     )
     return _start(source, options, named, engine, demand_export=False)
@@ -128,6 +136,8 @@ def open_code(
     filename: str | None = None,
     report: Callable[[Any], Any] | None = None,
     naive: Naive | None = None,
+    policy: Rulebook | None = None,
+    lend: Sequence[Capability] | Mapping[str, Capability] | None = None,
     engine: Backend | None = None,
     **unknown: Never,
 ) -> OpenCode:
@@ -145,12 +155,53 @@ def open_code(
         filename=filename,
         report=report,
         naive=naive,
+        policy=policy,
+        lend=lend,
         **unknown,
     )
     run = _start(source, options, named, engine, stays_open=True)
     from .opened import OpenCode  # by now the zygote has started
 
     return OpenCode(run)
+
+
+def run_many(
+    source: str,
+    inputs: Iterable[Any],
+    *,
+    engine: Backend | None = None,
+    ordered: bool = True,
+    batch: int | None = None,
+    isolate: Literal["item", "batch"] = "item",
+    **options: Any,
+) -> ManyExecution[Any]:
+    """Calls the selected export once for each input: `for result in run_many(source, inputs)`.
+
+    What is returned can be iterated once, by `for` or `async for`, and then starts its work. An input's
+    failure is its own result. Leaving the loop ends everything.
+
+    Args:
+        source: The text of the module, as in `run_code`.
+        inputs: Any iterable; inputs are taken from it as there is room for them.
+        engine: Where to run; the default engine if not given.
+        ordered: Results in the order of inputs, or pairs `(index, result)` as they come.
+        batch: Inputs per batch; chosen by the time that they take if not given.
+        isolate: `"item"`: a sandbox for each input; `"batch"`: they share one with their batch.
+        options: Those of `run_code`; `execute` without `args`.
+    """
+    if engine is not None:
+        _check_engine(engine, "run_many", "Engine")
+    parts = _parts(starts_zygote=engine is None)
+    backend = engine or parts.pool_for_a_run()
+    from .many.begin import begin  # by now the zygote has started
+
+    checked = parts.options_of(None, **options)
+    return begin(
+        *(backend, _checked_source(source), checked, inputs),
+        ordered=ordered,
+        batch=batch,
+        isolate=isolate,
+    )
 
 
 def run_cell(
@@ -223,7 +274,7 @@ def run_program(
     packages: Sequence[str] | None = None,
     install: bool | None = None,
     tools: Any = None,
-    policy: Any = None,
+    policy: Rulebook | None = None,
     allow: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     session: str | None = None,
@@ -238,7 +289,7 @@ def run_program(
 
     Args:
         code: The program's text.
-        language: `"python"` or `"node"`; others are still to come, and say so.
+        language: `"python"`, `"node"`, `"deno"`, `"javascript"` or `"typescript"`, or another name of it.
         stdin: What the program reads from its standard input.
         args: Its arguments, `sys.argv[1:]`.
         files: Plain file name to content: what lies in its directory when it begins.
@@ -247,7 +298,10 @@ def run_program(
         output_bytes: How much of stdout, and of stderr, is kept; 512 KiB if not given.
         max_file_bytes: The largest file that comes back with its data; 10 MiB if not given.
         tools: A `Toolbox`, or functions that make one, for `call_tool` in the program.
-        packages: Still to come, like the other options that are not described here.
+        policy: A `permissions.Policy`: which tools may be called, and who is asked.
+        packages: Names of installed packages to lend with what they require: `["pandas"]`.
+        allow: What it may use of your machine: `{"read": [...], "write": [...], "env": [...], "net": [...]}`.
+        install: Whether it has `install_package(name)`, with which the host installs wheels for it.
         env: Names and values that its environment has beside `HOME`, `PATH` and the like.
         session: The id of a workspace to run in, whose files stay; the next program there waits.
         workspaces: Where that is kept, a `Workspaces`; those of `engine` if not given.
@@ -316,10 +370,10 @@ def _parts(*, starts_zygote: bool) -> _Parts:
     """
     loaded = "sandbox_kernel.engine.pool" in sys.modules
     spawned = _spawned() if starts_zygote and not loaded else None
-    from .contract import CodeExecutionOptions
     from .engine.default import default_pool, pool_for_a_run, warm_default_pool
     from .execution import start_code
     from .lending import lend
+    from .options import CodeExecutionOptions
 
     if spawned is not None:
         default_pool().adopt(spawned)
@@ -333,12 +387,15 @@ def _spawned() -> Spawned | None:
         return None  # the pool tries again, and reports the reason if that fails too
 
 
+_RUNS_OF = {"run_many": "run_code"}  # what serves the one serves the other
+
+
 def _check_engine(engine: object, caller: str, kind: str) -> None:
     if isinstance(engine, type):
         given, instead = f"the class {engine.__name__}", f"{engine.__name__}()"
     elif not callable(getattr(engine, "start", None)):
         given, instead = type(engine).__name__, f"{kind}()"
-    elif getattr(engine, "serves", caller) != caller:
+    elif getattr(engine, "serves", caller) not in (caller, _RUNS_OF.get(caller)):
         given, instead = f"{type(engine).__name__}, which is for {engine.serves}", f"{kind}()"  # type: ignore[attr-defined]  # it has it
     else:
         return

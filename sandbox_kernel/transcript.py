@@ -9,15 +9,18 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import chain
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from . import loops
-from .backend import CANCELLED, ActiveCode, ActiveRun, Outcome
+from .backend import CANCELLED, ActiveCode, ActiveRun, Lent, Outcome
 from .clock import Countdown
 from .contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from .explain.scene import Scene
+from .loans import Display
 from .values import GuestFunction
+from .wire.order import Order
 
 Result = TypeVar("Result")
 Waker = Callable[[], None]
@@ -36,7 +39,7 @@ class Transcript(Generic[Result]):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: loops.LoopThread | None = None
         self._lock = threading.Lock()
-        self._countdown = Countdown()
+        self._countdown: Countdown | None = None  # once somebody wants one
         self._item_wakers: list[Waker] = []  # each is called once: at the next item or at the end
         self._end_wakers: list[Waker] = []  # one for each that waits
 
@@ -61,7 +64,27 @@ class Transcript(Generic[Result]):
     def on_start(self) -> None:
         with self._lock:
             self.started_at = perf_counter()
-            self._countdown.start()
+            if self._countdown is not None:
+                self._countdown.start(self.started_at)
+
+    def on_asking(self, asking: bool) -> None:
+        """A person is asked about a call, or all questions are answered. Asking takes no time of the
+        run's but what it computes meanwhile."""
+        active = self.active
+        with self._lock:
+            countdown = self._counting()
+        if not asking:
+            countdown.resume()
+        elif active is not None:
+            countdown.pause(active.processor_seconds)
+
+    def _counting(self) -> Countdown:
+        """The lock is held."""
+        if self._countdown is None:
+            self._countdown = Countdown()
+            if self.started_at is not None:
+                self._countdown.start(self.started_at)
+        return self._countdown
 
     def add(self, item: Any) -> None:
         self.items.append(item)
@@ -71,17 +94,21 @@ class Transcript(Generic[Result]):
     def _wake_for_news(self) -> None:
         with self._lock:
             wakers, self._item_wakers = self._item_wakers, []
-        _call_all(wakers)
+        for wake in wakers:
+            wake()
 
     def end(self, result: Result) -> None:
         with self._lock:
             self.result = result
             self.active = self._loop = None  # nothing of a finished run waits for the collector
-            self._countdown.cancel()
+            if self._countdown is not None:
+                self._countdown.cancel()
             wakers = [*self._item_wakers, *self._end_wakers]
             self._item_wakers, self._end_wakers = [], []
-        _call_all(wakers)
-        self._give_back_thread()
+        for wake in wakers:
+            wake()
+        if self._thread is not None:
+            self._give_back_thread()
 
     # -- who waits
 
@@ -133,7 +160,7 @@ class Transcript(Generic[Result]):
         """Makes the call once the run has executed for so long. Replaces an earlier one."""
         with self._lock:
             if self.result is None:
-                self._countdown.set(seconds, call)
+                self._counting().set(seconds, call)
 
     def _give_back_thread(self) -> None:
         thread, self._thread = self._thread, None
@@ -147,10 +174,19 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
     active: ActiveCode | None
 
     def __init__(
-        self, scene: Scene, log_sink: Callable[[CodeExecutionLog], None] | None = None
+        self,
+        order: Order,
+        lent: Lent,
+        log_sink: Callable[[CodeExecutionLog], None] | None = None,
     ) -> None:
         super().__init__()
-        self.scene = scene
+        self.filename = order.filename
+        # What the run is given, without the values: enough for its error to explain itself.
+        self._given = order.source, order.modules, order.imports
+        self._globals, self._shims = order.globals, order.shims
+        self.calls = lent.calls
+        self._loans = lent.loans
+        self._return_loans = lent.close
         self.logs: list[CodeExecutionLog] = []
         self.exports: Mapping[str, GuestFunction | None] | None = None  # of a module that is open
         self._log_sink = log_sink
@@ -189,21 +225,28 @@ class CodeTranscript(Transcript[CodeExecutionResult]):
                 result=outcome.result,
                 reports=list(self.items),
                 logs=list(self.logs),
-                error=self._explained(outcome),
+                error=None if outcome.error is None else self._explained(outcome, outcome.error),
                 duration_ms=(now - self.asked_at) * 1000,
                 queued_ms=(started - self.asked_at) * 1000,
                 memory_used_bytes=outcome.memory_used_bytes,
+                displays=self._returned() if self._loans else [],
                 bridge_errors=outcome.bridge_errors,
+                calls=self.calls.to_json() if self.calls.kept else [],
             )
         )
 
-    def _explained(self, outcome: Outcome) -> CodeExecutionError | None:
+    def _returned(self) -> list[Display]:
+        """Gives back what was lent of capabilities; what they showed."""
+        self._return_loans()
+        return list(chain.from_iterable(loan.displays for loan in self._loans))
+
+    def _explained(self, outcome: Outcome, error: CodeExecutionError) -> CodeExecutionError:
         """The error, with what it needs to explain itself."""
-        error = outcome.error
-        if error is None:
-            return None
-        facts = error.scene.facts if error.scene is not None else self.scene.facts
-        return replace(error, scene=self.scene._replace(status=outcome.status, facts=facts))
+        free = [*self._globals, *chain.from_iterable(shim.free for shim in self._shims)]
+        scene = Scene(self.filename, *self._given, free, status=outcome.status)
+        if error.scene is not None:
+            scene = scene._replace(facts=error.scene.facts)
+        return replace(error, scene=scene)
 
 
 def waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Waker:
@@ -220,11 +263,6 @@ def waker(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> Wake
             pass  # the loop is closed
 
     return wake
-
-
-def _call_all(wakers: list[Waker]) -> None:
-    for wake in wakers:
-        wake()
 
 
 def _nobody() -> None:

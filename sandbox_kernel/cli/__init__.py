@@ -37,10 +37,24 @@ def _jsrun(words: list[str]) -> int:
     return jsrun(words)
 
 
+def _serve(words: list[str]) -> int:
+    from .serve import serve
+
+    return serve(words)
+
+
+def _mcp(words: list[str]) -> int:
+    from .mcp import mcp
+
+    return mcp(words)
+
+
 # Loaded when they are called, so that each command pays for itself only.
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "run": _run,
     "jsrun": _jsrun,
+    "serve": _serve,
+    "mcp": _mcp,
     "doctor": _doctor,
 }
 

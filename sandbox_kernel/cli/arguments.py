@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..errors import OptionError
-from ..notebook.options.files import parse_json, read_source, read_value
+from ..notebook.options.files import parse_json, read_content, read_source, read_value
 from ..notebook.options.grammar import SYNONYMS
 from ..notebook.options.modules import module_text
 from ..notebook.options.units import Deadline, read_deadline, read_size
+from ..notebook.options.words import listed
 from ..npm import modules_from
+from ..programs.runtimes import runtime_of
 from ..spelling import suggestion
 
 _ARGS = "args"  # the global that holds them
@@ -28,6 +31,20 @@ class Arguments:
     deadline: Deadline | None = None
     memory: int | None = None
     json: bool = False
+    language: str | None = None  # of a program, instead of what its suffix says
+    packages: list[str] | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
+    out: str | None = None
+
+    def only_for(self, what: str, names: Iterable[str], why: str) -> None:
+        """Refuses those of these options that were given."""
+        for name in names:
+            given = getattr(self, name)
+            if name == "globals":
+                given = {key for key in given if key != _ARGS}
+            if given:
+                option = name if name in ("packages", "out") else name.removesuffix("s")
+                raise OptionError(f"--{option} is for {what}; {why}", option)
 
 
 def parse(words: list[str]) -> tuple[Arguments, str]:
@@ -123,17 +140,49 @@ def _read_memory(parsed: Arguments, text: str) -> None:
     parsed.memory = read_size(text)
 
 
+def _read_language(parsed: Arguments, text: str) -> None:
+    parsed.language = runtime_of(text).name
+
+
+def _read_packages(parsed: Arguments, text: str) -> None:
+    parsed.packages = listed("packages", text)
+
+
+def _read_file(parsed: Arguments, text: str) -> None:
+    name, equals, path = text.partition("=")
+    name, path = (name, path.removeprefix("@")) if equals else (Path(text).name, text)
+    if not name or not path:
+        raise OptionError(f"--file {text} has no name or no path; write --file PATH", "file")
+    if name in parsed.files:
+        raise OptionError(f"--file {name} was given twice", "file")
+    parsed.files[name] = read_content(path)
+
+
+def _read_out(parsed: Arguments, text: str) -> None:
+    if Path(text).exists() and not Path(text).is_dir():
+        raise OptionError(f"--out {text} is not a folder", "out")
+    parsed.out = text
+
+
 _OPTIONS = {
     "global": "NAME=VALUE",
     "module": "PATH",
+    "language": "NAME, such as python",
+    "packages": "A,B",
+    "file": "PATH",
+    "out": "DIR",
     "deadline": "TIME, such as 2s",
     "memory": "SIZE, such as 64MiB",
     "json": "",
 }
-_REPEATABLE = ("global", "module")
+_REPEATABLE = ("global", "module", "file")
 _READERS: dict[str, Callable[[Arguments, str], None]] = {
     "global": _read_global,
     "module": _read_module,
+    "language": _read_language,
+    "packages": _read_packages,
+    "file": _read_file,
+    "out": _read_out,
     "deadline": _read_deadline,
     "memory": _read_memory,
 }

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from ..clean import clean
-from ..contract import CodeExecutionLog, CodeExecutionResult, Language
+from ..contract import CodeExecutionLog, CodeExecutionResult
 from ..explain.scene import Scene
 from ..folders import Bounds, read_texts
 from ..jsonable import to_jsonable
 from ..notebook.show.output import console_line, show
 from ..notebook.show.traceback import traceback_of
+from ..options import Language
 from ..run import run_cell
 from ..values import undefined
 from . import exits, terminal
@@ -29,6 +30,11 @@ _BOUNDS = Bounds(files=1_000, bytes=16 * 2**20, entries=10_000, depth=8)  # of w
 
 
 def run_module(arguments: Arguments, file: str) -> int:
+    arguments.only_for(
+        "programs",
+        ("packages", "files", "out"),
+        "JavaScript and TypeScript have --global and --module",
+    )
     script = _Script(arguments, file)
     result = script.result()
     if result.status != "success":

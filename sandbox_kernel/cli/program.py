@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
 
 from ..errors import OptionError
+from ..isolation.beneath import Directory
 from ..programs.contract import ProgramResult
+from ..programs.outputs import OutputFile
 from ..run import run_program
 from . import terminal
 from .arguments import Arguments
@@ -23,29 +27,24 @@ _NAMED = 20  # files that a note lists
 
 def run_program_file(language: str, arguments: Arguments, file: str) -> int:
     """The exit code is the program's own."""
-    _check(arguments)
-    result = _result(source_of(file), language, arguments)
+    arguments.only_for(
+        "JavaScript and TypeScript", ("modules", "globals"), "a program has stdin and its arguments"
+    )
+    code = source_of(file)
+    result = _result(code, language, b"" if file == "-" else _stdin(), arguments)
+    if arguments.out is not None:
+        _keep(result.output_files, arguments.out)
     if arguments.json:
         terminal.say(json.dumps(result.to_json()))
     else:
-        for problem in _problems(result):
+        for problem in _problems(result, is_kept=arguments.out is not None):
             terminal.complain(problem)
     return result.exit_code
 
 
-def _check(arguments: Arguments) -> None:
-    lent = [*arguments.modules, *(name for name in arguments.globals if name != "args")]
-    if lent:
-        option = "--module" if arguments.modules else "--global"
-        raise OptionError(
-            f"{option} is for JavaScript and TypeScript; a program has stdin and its arguments"
-        )
-
-
-def _result(code: str, language: str, arguments: Arguments) -> ProgramResult:
+def _result(code: str, language: str, stdin: bytes, arguments: Arguments) -> ProgramResult:
     """In a thread, so that Ctrl-C finds this one waiting rather than writing to a slow terminal."""
     done: Future[ProgramResult] = Future()
-    stdin = _stdin()
 
     def work() -> None:
         try:
@@ -64,9 +63,12 @@ async def _stream(code: str, language: str, stdin: bytes, arguments: Arguments) 
         language,
         stdin=stdin,
         args=arguments.args,
+        files=arguments.files,
+        packages=arguments.packages,
         timeout_ms=math.inf,
         memory_limit_bytes=arguments.memory,
         output_bytes=_OUTPUT_BYTES,
+        max_file_bytes=_OUTPUT_BYTES,
     )
     if deadline is not None:
         run.terminate_after(deadline.seconds, deadline.reason)
@@ -86,12 +88,27 @@ def _stdin() -> bytes:
     return content
 
 
-def _problems(result: ProgramResult) -> list[str]:
+def _keep(files: Sequence[OutputFile], folder: str) -> None:
+    """Beneath the folder, whatever names the program gave them; no link in there is followed."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with Directory.at(folder) as directory:
+            for file in files:
+                if file.data is not None:
+                    if parent := os.path.dirname(file.name):
+                        directory.mkdir(parent, mode=0o755, parents=True)
+                    directory.write(file.name, file.data, mode=0o644)
+    except OSError as error:
+        raise OptionError(f"--out {folder}: {error.strerror}: {error.filename}", "out") from None
+
+
+def _problems(result: ProgramResult, *, is_kept: bool) -> list[str]:
     problems = [f"the program was ended: {result.reason}"] if result.reason is not None else []
     if result.truncated:
         problems.append(f"what it wrote beyond {_OUTPUT_BYTES:,} bytes is not shown")
-    if result.output_files:
-        names = [file.name for file in result.output_files[:_NAMED]]
-        more = ", …" if len(result.output_files) > _NAMED else ""
-        problems.append(f"files that it wrote are not kept: {', '.join(names)}{more}")
+    lost = [file.name for file in result.output_files if not is_kept or file.data is None]
+    if lost:
+        more = ", …" if len(lost) > _NAMED else ""
+        why = "are too large to be kept" if is_kept else "are not kept (--out DIR keeps them)"
+        problems.append(f"files that it wrote {why}: {', '.join(lost[:_NAMED])}{more}")
     return problems

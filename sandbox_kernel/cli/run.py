@@ -17,7 +17,6 @@ Runner = Callable[[Arguments, str], int]
 _PROGRAMS: dict[str, Runner] = {
     suffix: partial(run_program_file, runtime.name)
     for runtime in RUNTIMES
-    if runtime.is_supported
     for suffix in runtime.suffixes
 }
 _RUNNERS: dict[str, Runner] = {**_PROGRAMS, **dict.fromkeys(LANGUAGES, run_module)}
@@ -29,6 +28,8 @@ _NOT_RUN = {
 
 def run(words: list[str]) -> int:
     arguments, file = parse(words)
+    if arguments.language is not None:
+        return run_program_file(arguments.language, arguments, file)
     return _runner(file)(arguments, file)
 
 

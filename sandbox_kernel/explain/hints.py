@@ -14,7 +14,7 @@ from ..budget import capped, clipped
 from ..clean import clean
 from ..spelling import nearest
 from .languages import language_hint
-from .platform import ABSENT, PRESENT
+from .platform import ABSENT, MODULES, PRESENT
 from .problem import Problem
 from .scene import Scene
 from .texts import say
@@ -95,6 +95,8 @@ def _import(error: Problem, scene: Scene) -> str | None:
         return _missing_export(error, scene, specifier, re.findall(_EXPORTED, source))
     if specifier.startswith("."):
         return _relative(specifier[:_MAX_READ], scene)
+    if lent in MODULES:
+        return say(MODULES[lent], scene.face, name=f"'{lent}'")
     known = [*scene.imports, *scene.modules]
     if not known:
         return say("nothing_lent", scene.face)
@@ -160,7 +162,7 @@ def _lent_name(name: str, scene: Scene) -> str | None:
 
 def _absent_name(name: str, scene: Scene) -> str | None:
     key, instead = ABSENT.get(name, (None, ""))
-    return say(key, scene.face, name=name, instead=instead, lack=instead) if key else None
+    return say(key, scene.face, name=name, instead=instead) if key else None
 
 
 def _misspelt(name: str, error: Problem, scene: Scene) -> str | None:

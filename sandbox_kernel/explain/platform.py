@@ -6,16 +6,18 @@ from typing import Final
 
 _LEND = ("function_instead", "")
 _PAGE = ("no_page", "")
+_TIMERS, _NETWORK, _WEB = ("timers", ""), ("network", ""), ("web", "")
 
 # The key of a text, and what to use instead where the text says so.
 ABSENT: Final[dict[str, tuple[str, str]]] = {
-    **dict.fromkeys(("setTimeout", "setInterval", "setImmediate"), ("timers", "no timers")),
-    **dict.fromkeys(("fetch", "XMLHttpRequest", "WebSocket"), ("network", "no network")),
-    **dict.fromkeys(("Request", "Response", "Headers", "EventSource", "axios"), _LEND),
-    **dict.fromkeys(("URL", "URLSearchParams", "Intl", "atob", "btoa", "crypto"), _LEND),
+    **dict.fromkeys(("setTimeout", "setInterval", "clearTimeout", "clearInterval"), _TIMERS),
+    **dict.fromkeys(("fetch", "XMLHttpRequest", "Request", "Response", "Headers"), _NETWORK),
+    **dict.fromkeys(("URL", "URLSearchParams", "atob", "btoa", "crypto"), _WEB),
+    **dict.fromkeys(("TextEncoder", "TextDecoder"), _WEB),
+    **dict.fromkeys(("setImmediate", "WebSocket", "EventSource", "axios", "Intl"), _LEND),
     **dict.fromkeys(("AbortController", "AbortSignal", "FormData", "Blob", "File"), _LEND),
     **dict.fromkeys(("ReadableStream", "Worker", "WebAssembly", "Deno", "Bun"), _LEND),
-    **dict.fromkeys(("TextEncoder", "TextDecoder", "localStorage", "sessionStorage"), _LEND),
+    **dict.fromkeys(("localStorage", "sessionStorage"), _LEND),
     **dict.fromkeys(("indexedDB", "prompt", "confirm"), _LEND),
     **dict.fromkeys(("document", "navigator", "location", "history", "$", "jQuery"), _PAGE),
     "alert": ("instead", "console.log"),
@@ -39,6 +41,15 @@ ABSENT: Final[dict[str, tuple[str, str]]] = {
     "None": ("python_name", "null"),
     "True": ("python_name", "true"),
     "False": ("python_name", "false"),
+}
+
+# Modules of Node and npm that a capability stands for, and the text about it.
+MODULES: Final[dict[str, str]] = {
+    **dict.fromkeys(("fs", "fs/promises"), "files"),
+    **dict.fromkeys(("timers", "timers/promises"), "timers"),
+    **dict.fromkeys(("node-fetch", "undici", "axios", "http", "https"), "network"),
+    "url": "web",
+    "display": "display",
 }
 
 # What a misspelt name may have meant.

@@ -11,26 +11,15 @@ from typing import Final
 
 from .scene import Face
 
-_SLEEP = "async def sleep(ms): await asyncio.sleep(ms / 1000)"
-# One site, not any: urlopen reads file: URLs as well, and the guest chooses the argument.
-_FETCH = """def _get(url): return urllib.request.urlopen(url).read().decode()
-async def fetch_text(path):
-    return await asyncio.to_thread(_get, "https://example.org/" + path)"""
 
-
-def _to_lend(module: str, function: str, needs: str, code: str) -> dict[Face, str]:
-    """How each face lends a function of Python that stands in for one of the web platform."""
-    code = code.replace("{", "{{").replace("}", "}}")
-    start = "the sandbox has {lack}, so no {name}; "
-    end = f"\nthen: import {{{{ {function} }}}} from '{module}'"
-    define = f"define it in Python\nimport {needs}\n{code}\n"
-    exports = f'{{{{"{function}": {function}}}}}'
-    cell = f"bridge one in a cell of its own:\n%%bridge {module}\nimport {needs}\n{code}"
+def _to_lend(lack: str, api: str, typed: str) -> dict[Face, str]:
+    """How each face lends a capability that stands in for what is missing."""
+    start = f"the sandbox has {lack}, so no {{name}}; "
     return {
-        "api": f"{start}lend one: {define}and run with imports={{{{'{module}': {exports}}}}}{end}",
-        "kernel": f"{start}{cell}{end}",
-        "magic": f"{start}bridge one: {define}and run with --import {module}={exports}{end}",
-        "cli": f"{start}a program in Python can lend one, with run_code(…, imports=…)",
+        "api": f"{start}lend some: lend=[capabilities.{api}]",
+        "kernel": f"{start}--lend {typed} on %%runcode or %defaults lends some",
+        "magic": f"{start}--lend {typed} on %%runcode lends some",
+        "cli": f"{start}a program in Python can lend some, with run_code(…, lend=[{api}])",
     }
 
 
@@ -131,8 +120,11 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
     "await": "{call} gives a promise; write await {call}",
     "dynamic_code": "the sandbox makes no code from text: no eval, no new Function",
     # -- the web platform and Node
-    "timers": _to_lend("timers", "sleep", "asyncio", _SLEEP),
-    "network": _to_lend("web", "fetch_text", "asyncio, urllib.request", _FETCH),
+    "timers": _to_lend("no timers", "timers()", "timers"),
+    "network": _to_lend("no network", "fetch(['HOST'])", "fetch=HOST"),
+    "web": _to_lend("the language only", "web()", "web"),
+    "files": _to_lend("no files", "files('FOLDER')", "fs=files:./FOLDER"),
+    "display": _to_lend("no page", "display()", "display"),
     "instead": "the sandbox has no {name}; use {instead}",
     "function_instead": {
         "api": "the sandbox has no {name}; lend a function that does what this code needs, with"
