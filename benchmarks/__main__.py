@@ -21,7 +21,10 @@ LAST = install.CACHE / "last.json"
 def main() -> None:
     options = _options()
     if options.bounds:
-        report.write_bounds(_merged_with_last({"table": {}, "bounds": bounds.measure_all()}))
+        part, parts = map(int, options.bounds.split("/"))
+        report.write_bounds(
+            _merged_with_last({"table": {}, "bounds": bounds.measure_all(part, parts)})
+        )
         return
     wanted = [peer for peer in PEERS if not options.peers or peer.name in options.peers]
     wanted = wanted if OURS in wanted else [OURS, *wanted]
@@ -59,8 +62,9 @@ def _options() -> argparse.Namespace:
                         help="measure only these; the page keeps the other rows")  # fmt: skip
     parser.add_argument("--peers", nargs="+", choices=[peer.name for peer in PEERS],
                         help="measure only these and ours; does not write the page")  # fmt: skip
-    parser.add_argument("--bounds", action="store_true",
-                        help="measure only what a hostile guest costs its host")  # fmt: skip
+    parser.add_argument("--bounds", nargs="?", const="1/1", metavar="PART/PARTS",
+                        help="measure only what a hostile guest costs its host; or a part of that,"
+                             " 1/3 for instance: the page keeps the other parts")  # fmt: skip
     return parser.parse_args()
 
 
@@ -78,6 +82,8 @@ def _merged_with_last(found: dict[str, Any]) -> dict[str, Any]:
         for key, row in last["curves"].items()
     }
     merged = {**last, **found, "table": {**last["table"], **found["table"]}}
+    if "bounds" in found:
+        merged["bounds"] = bounds.merged(last["bounds"], found["bounds"])
     LAST.parent.mkdir(parents=True, exist_ok=True)
     LAST.write_text(json.dumps(merged, default=asdict, indent=1))
     return merged

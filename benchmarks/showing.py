@@ -16,6 +16,7 @@ from sandbox_kernel.notebook.show.result import result_bundle
 from sandbox_kernel.notebook.show.traceback import traceback_of
 from tests.bounds.hostile_values import HOSTILE, MEGA
 from tests.bounds.test_display_values import RENDERINGS, logged
+from tests.bounds.test_display_view import shown as view_of
 from tests.clients import Client
 
 _TRIES = 3
@@ -26,6 +27,7 @@ _RENDERINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "a result as text and page": ("shown", result_bundle),
     "an outline": ("shown", outline),
     "a table": ("tabulated", lambda value: logged([value] * 1000, method="table")),
+    "a view and its end": ("reported", lambda value: view_of([value] * 300)),
     "a repr": ("shown", lambda value: repr(CodeExecutionResult("success", value))),
 }
 _ENDLESS = "let x: any = [1]; for (let i = 0; i < 60; i++) x = [x, x];"
@@ -41,7 +43,7 @@ CELLS = {
 def turns() -> dict[str, float]:
     """Processor seconds of the longest rendering of each kind, over every hostile value."""
     print("bounds: renderings", file=sys.stderr, flush=True)
-    worst = {"shown": 0.0, "tabulated": 0.0, "hinted at": _traceback_seconds()}
+    worst = {"shown": 0.0, "tabulated": 0.0, "reported": 0.0, "hinted at": _traceback_seconds()}
     for make in HOSTILE.values():
         value = make()
         for name, (kind, render) in _RENDERINGS.items():
