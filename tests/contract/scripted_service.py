@@ -59,7 +59,7 @@ def scripted(answer: Answer) -> Iterator[Scripted]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield Scripted(f"http://127.0.0.1:{server.server_port}", requests, keys)
     finally:

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from tests.waiting import until
-
 KEY = "a key for tests"
 
 
@@ -60,15 +58,14 @@ def ask(method: str, url: str, data: bytes | None, headers: dict[str, str]) -> A
 @contextmanager
 def serving(*flags: str, **environment: str) -> Iterator[Service]:
     """`sandbox-kernel serve`; fails with what it says if it does not start."""
-    address = f"127.0.0.1:{free_port()}"
-    process = start("--listen", address, *flags, **environment)
-    service = Service(f"http://{address}", process)
-    try:
-        assert until(lambda: process.poll() is not None or _is_ready(service), 30)
-        if process.poll() is not None:
-            assert process.stderr is not None
-            raise RuntimeError(process.stderr.read())
+    with serving_as(start("--listen", "127.0.0.1:0", *flags, **environment)) as service:
         yield service
+
+
+@contextmanager
+def serving_as(process: subprocess.Popen[str]) -> Iterator[Service]:
+    try:
+        yield Service(f"http://{_address(process)}", process)
     finally:
         process.terminate()
         process.communicate(timeout=60)
@@ -78,13 +75,13 @@ def start(*flags: str, **environment: str) -> subprocess.Popen[str]:
     names = {"PATH", "PYTHONPATH", "HOME", "TMPDIR"}
     kept = {name: value for name, value in os.environ.items() if name in names}
     settings = {"SANDBOX_EXECUTOR_SERVICE_API_KEY": KEY, **environment}
-    return subprocess.Popen(
-        [sys.executable, "-m", "sandbox_kernel", "serve", *flags],
-        env={**kept, **settings},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-m", "sandbox_kernel", "serve", *flags]
+    return started(command, {**kept, **settings})
+
+
+def started(command: list[str], environment: dict[str, str]) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
 
 
 def free_port() -> int:
@@ -93,8 +90,12 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-def _is_ready(service: Service) -> bool:
-    try:
-        return service.ask("GET", "/health").status == 200
-    except OSError:
-        return False
+def _address(process: subprocess.Popen[str]) -> str:
+    """That it says it listens on; what it says after that is left to be read."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if '"listening"' in line:
+            return str(json.loads(line)["address"])
+    raise RuntimeError(said)

@@ -74,7 +74,7 @@ Value = Callable[..., Any]
         (TypeError("bad"), "given instanceof TypeError"),
         (GuestError("CustomError", "m"), "given instanceof Error && given.name === 'CustomError'"),
     ],
-    ids=lambda item: repr(item)[:40] if not isinstance(item, str) else None,
+    ids=lambda item: repr(item)[:40] if not isinstance(item, str | set) else None,
 )  # fmt: skip
 def test_3_5_a_python_value_arrives_as_its_javascript_kind(
     value: Value, given: Any, javascript: str

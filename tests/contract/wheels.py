@@ -32,14 +32,17 @@ def wheel(folder: Path, name: str, source: str) -> Path:
 
 
 @contextmanager
-def npm_registry(name: str, source: str) -> Iterator[str]:
-    """The address of a registry on this machine that has one package."""
-    tarball = _npm_tarball(name, source)
+def npm_registry(name: str, source: str, script: str = "") -> Iterator[str]:
+    """The address of a registry on this machine that has one package.
+
+    `script` is what npm would run in a shell when it is installed.
+    """
+    tarball = _npm_tarball(name, source, script)
 
     class Registry(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = tarball if self.path.endswith(".tgz") else self._document()
-            self.send_response(200)
+            self.send_response(200 if self.path.strip("/") in (name, f"{name}.tgz") else 404)
             self.end_headers()
             self.wfile.write(body)
 
@@ -49,6 +52,8 @@ def npm_registry(name: str, source: str) -> Iterator[str]:
             version = {
                 "name": name,
                 "version": "1.0.0",
+                "scripts": {"preinstall": script, "postinstall": script} if script else {},
+                "hasInstallScript": bool(script),
                 "dist": {"tarball": address, "integrity": integrity},
             }
             document = {
@@ -62,7 +67,7 @@ def npm_registry(name: str, source: str) -> Iterator[str]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Registry)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"
     finally:
@@ -70,8 +75,10 @@ def npm_registry(name: str, source: str) -> Iterator[str]:
         server.server_close()
 
 
-def _npm_tarball(name: str, source: str) -> bytes:
-    manifest = json.dumps({"name": name, "version": "1.0.0", "main": "index.js"})
+def _npm_tarball(name: str, source: str, script: str) -> bytes:
+    scripts = {"preinstall": script, "postinstall": script} if script else {}
+    shape = {"name": name, "version": "1.0.0", "main": "index.js", "scripts": scripts}
+    manifest = json.dumps(shape)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for path, text in (("package.json", manifest), ("index.js", source)):

@@ -40,7 +40,7 @@ def level(programs: Programs) -> str:
 def run(programs: Programs) -> Run:
     """`run(code, **options)`: the settled result of a real program."""
 
-    def settled(code: str, **options: Any) -> ProgramResult:
-        return run_program(code, engine=programs, **options).wait(SETTLE_SECONDS)
+    def settled(code: str, settle_seconds: float = SETTLE_SECONDS, **options: Any) -> ProgramResult:
+        return run_program(code, engine=programs, **options).wait(settle_seconds)
 
     return settled

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
+import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,7 +17,9 @@ from sandbox_kernel.errors import IsolationError
 from sandbox_kernel.programs import ProgramResult, Programs, spawn
 from sandbox_kernel.run import run_program
 from tests.programs.conftest import SETTLE_SECONDS
+from tests.programs.test_escapes import ROOT, command, environment
 from tests.programs.weakened import programs_without
+from tests.waiting import until
 
 NAMESPACES, LANDLOCK = "namespaces", "landlock"
 MIB = 2**20
@@ -112,14 +117,17 @@ def landlock(level: str) -> None:
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.layer.replace(" ", "_"))
 def test_a_layer_stops_what_gets_through_without_it(
-    probe: Probe, level: str, monkeypatch: pytest.MonkeyPatch
+    probe: Probe, programs: Programs, level: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if level not in probe.levels:
         pytest.skip("the layer is of the other level")
     if probe.takes_root and os.getuid():
         pytest.skip("takes root")
-    with Programs(isolation=level, spares=0, **probe.traits) as whole:
-        assert said(probe, whole) == HELD
+    if probe.traits:
+        with Programs(isolation=level, spares=0, **probe.traits) as whole:
+            assert said(probe, whole) == HELD
+    else:
+        assert said(probe, programs) == HELD
     with programs_without(probe.layer, level, monkeypatch, **probe.traits) as weak:
         assert said(probe, weak) == THROUGH
 
@@ -135,6 +143,79 @@ def test_a_program_has_namespaces_of_its_own(
     with programs_without(f"namespace {kind}", NAMESPACES, monkeypatch) as weak:
         assert result_of(code, weak).stdout.strip() == ours
     assert os.uname().nodename == name
+
+
+LEAVES_AN_ORPHAN = """
+import os, time
+print(os.readlink('/proc/self/ns/mnt'))
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 4)
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+"""
+
+
+def users_of(mounts: str) -> list[int]:
+    """The processes that have this namespace of mounts."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if os.readlink(f"/proc/{name}/ns/mnt") == mounts:
+                found.append(int(name))
+    return found
+
+
+@pytest.mark.usefixtures("namespaces")
+@pytest.mark.skipif(os.getuid() != 0, reason="takes root")
+def test_without_processes_of_its_own_what_a_program_leaves_outlives_it(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = result_of(LEAVES_AN_ORPHAN, programs).stdout.strip()
+    assert until(lambda: users_of(ended) == [])
+    with programs_without("processes", NAMESPACES, monkeypatch) as weak:
+        left = result_of(LEAVES_AN_ORPHAN, weak).stdout.strip()
+        assert left != os.readlink("/proc/self/ns/mnt")  # or all would be ended below
+        try:
+            assert until(lambda: len(users_of(left)) == 1)  # its supervisor is gone
+        finally:
+            for pid in users_of(left):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_without_mounts_of_its_own_a_program_has_those_of_the_one_before(
+    programs: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "print(len(open('/proc/self/mountinfo').readlines()))"
+    first, second = (int(result_of(code, programs).stdout) for _ in range(2))
+    assert first == second
+    with programs_without("mounts", NAMESPACES, monkeypatch) as weak:
+        first, second = (int(result_of(code, weak).stdout) for _ in range(2))
+        assert first < second
+
+
+def said_by_a_neighbour(layer: str) -> str:
+    """Of a program whose threads are many, in a host that is nobody and lacks the layer."""
+    words = command("nobody" if os.getuid() == 0 else "itself", "tests.programs.neighbours", layer)
+    if words is None:
+        pytest.skip("takes setpriv, and an interpreter that everybody can start")
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=120, cwd=ROOT, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_without_users_of_its_own_a_programs_threads_are_its_neighbours_too() -> None:
+    if (whole := said_by_a_neighbour("nothing")).startswith("IsolationError"):
+        pytest.skip(whole)
+    assert whole == THROUGH
+    assert said_by_a_neighbour("users") == HELD
+    assert "unshare: Operation not permitted" in said_by_a_neighbour("all_users")
 
 
 @pytest.mark.usefixtures("namespaces")

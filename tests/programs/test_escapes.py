@@ -33,24 +33,35 @@ def interpreter_for_others() -> str | None:
     return None
 
 
-def command(host: str, level: str) -> list[str] | None:
-    module = ["-m", "tests.programs.attacks", level]
+def command(host: str, *words: str) -> list[str] | None:
+    """Starts a module of ours with arguments, as the host that it names."""
+    module = ["-m", *words]
     if host == "itself":
         return [sys.executable, *module]
     python = interpreter_for_others() if shutil.which("setpriv") else None
     return [*AS_NOBODY, python, *module] if python else None
 
 
+def environment() -> dict[str, str]:
+    """In which any user finds what we import."""
+    site = [path for path in sys.path if path.endswith("site-packages")]
+    scripts = [os.path.join(sys.prefix, "bin"), os.environ["PATH"]]
+    return {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *zygote_paths(), *site]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PATH": os.pathsep.join(scripts),
+    }
+
+
 @cache
 def attempted(host: str, level: str) -> dict[str, Any] | str:
     """What the attacks found, of one program for all of them; or why they could not be tried."""
-    found = command(host, level)
+    found = command(host, "tests.programs.attacks", level)
     if found is None:
         return "takes setpriv, and an interpreter that everybody can start"
-    site = [path for path in sys.path if path.endswith("site-packages")]
-    paths = os.pathsep.join([str(ROOT), *zygote_paths(), *site])
-    env = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "PATH": os.environ["PATH"]}
-    done = subprocess.run(found, capture_output=True, text=True, timeout=120, cwd=ROOT, env=env)
+    done = subprocess.run(
+        found, capture_output=True, text=True, timeout=120, cwd=ROOT, env=environment()
+    )
     if "IsolationError" in done.stderr:
         return done.stderr.splitlines()[-1]
     assert done.returncode == 0, done.stderr

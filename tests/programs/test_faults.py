@@ -104,6 +104,7 @@ async def test_the_zygote_is_killed(fresh: Programs, victim: str) -> None:
     program = await running(fresh)
     assert program.place is not None
     others = [pid_of(program.place.guest), zygote_of(fresh).pid, guardian_of(fresh).pid]
+    others += [each.pid for each in supervisors_of(fresh)]  # that of the spare, too
     process = zygote_of(fresh) if victim == "zygote" else guardian_of(fresh)
     process.kill()
     result = await program.handle  # type: ignore[attr-defined]
@@ -137,6 +138,37 @@ def test_a_zygote_that_is_stopped(fresh: Programs, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(active, "PATIENCE", 10.0)
     assert works(fresh)
     assert until(lambda: gone(zygote.pid))
+
+
+class SignsOfOthers:
+    """As if other places of the zygote had just become ready, whenever one looks."""
+
+    looks = 0
+
+    @property
+    def last(self) -> float:
+        self.looks += 1
+        return time.monotonic()
+
+    @last.setter
+    def last(self, seconds: float) -> None:
+        """Its own."""
+
+
+async def test_a_zygote_that_is_slow_but_works_is_waited_for(
+    fresh: Programs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(active, "PATIENCE", 0.1)
+    zygote = zygote_of(fresh)
+    zygote.suspend()
+    handle = run_program("print(1)", engine=fresh, memory_limit_bytes=64 << 20)  # no spare fits
+    (program,) = fresh._pool._executing
+    assert await eventually(lambda: program.place is not None)
+    assert program.place is not None
+    program.place.signs = signs = SignsOfOthers()  # type: ignore[assignment]
+    assert await eventually(lambda: signs.looks > 2 or not handle.running)
+    zygote.resume()
+    assert (await handle).stdout == "1\n"
 
 
 def use_up_descriptors(kept: list[int]) -> None:

@@ -20,12 +20,8 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"language": "pyton"}, "language", "unknown language 'pyton'; did you mean 'python'?"),
     ({"language": "cobol"}, "language", "Supported: python"),
     ({"language": None}, "language", "language must be a string, not NoneType"),
-    (
-        {"language": "deno"},
-        "language",
-        "programs in Deno cannot be run yet; supported: python, node",
-    ),
-    ({"language": "TS"}, "language", "programs in TypeScript cannot be run yet"),
+    ({"language": "den0"}, "language", "did you mean 'deno'?"),
+    ({"language": "jss"}, "language", "javascript, typescript"),
     ({"stdin": 1}, "stdin", "stdin must be text, not int"),
     ({"args": "a"}, "args", "args must be a list of text, not str"),
     ({"args": ["a", 1]}, "args", "args[1] must be text, not int"),
@@ -42,7 +38,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"max_file_bytes": 1.5}, "max_file_bytes", "must be a whole number of bytes, not 1.5"),
     ({"files": {"../x": ""}}, "files", "contains a path separator"),
     ({"files": [1]}, "files", "must be a mapping"),
-    ({"packages": ["pandas"]}, "packages", "packages is not supported yet"),
+    ({"packages": ["pandsa"]}, "packages", "pandsa is not installed here; did you mean pandas?"),
     ({"session": "a/b"}, "session", "is not a session id"),
     ({"session": 7}, "session", "int is not a session id"),
     ({"session": "a", "workspaces": "/tmp"}, "workspaces", "must be a Workspaces, not str"),
@@ -139,3 +135,16 @@ def test_the_json_of_a_result_has_the_names_of_execute(run: Run) -> None:
     }  # fmt: skip
     killed = ProgramResult("", "", "", 137, reason="why").to_json()
     assert (killed["output"], killed["reason"]) == (None, "why")
+
+
+def test_an_unknown_language_is_told_what_is_installed_and_how_to_get_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: "/bin/node" if name == "node" else None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(OptionError) as caught:
+        run_program("1", "cobol")
+    assert str(caught.value) == (
+        "unknown language 'cobol'; Supported: python, node, javascript, typescript;"
+        " deno is not installed: `pip install 'sandbox-kernel[deno]'`"
+    )

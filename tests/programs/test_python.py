@@ -11,6 +11,16 @@ from sandbox_kernel import undefined
 from tests.programs.conftest import Run
 
 
+def test_a_misspelt_name_is_met_with_a_suggestion(run: Run) -> None:
+    result = run("total = 1\nprint(totel)")
+    assert result.stderr.endswith(
+        "NameError: name 'totel' is not defined. Did you mean: 'total'?\n"
+    )
+    result = run("class A: colour = 1\ntry: A().color\nexcept AttributeError as e: raise")
+    assert result.stderr.rstrip().endswith("Did you mean: 'colour'?")
+    assert run("raise NameError('x. Did you mean')").stderr.endswith("NameError: x. Did you mean\n")
+
+
 def test_a_program_prints_and_ends(run: Run) -> None:
     result = run("print(6 * 7)")
     assert (result.stdout, result.stderr, result.exit_code) == ("42\n", "", 0)

@@ -9,7 +9,6 @@ from typing import Any
 import psutil
 import pytest
 
-from sandbox_kernel.errors import OptionError
 from sandbox_kernel.programs import Programs
 from sandbox_kernel.run import run_program
 from sandbox_kernel.tools import Toolbox
@@ -242,8 +241,3 @@ def test_code_that_is_called_by_a_program_cannot_run_code(run: Run) -> None:
     )
     assert run(code, tools=[execute_code]).stdout == "refused\n"
     assert ran == []
-
-
-def test_languages_that_cannot_call_tools_yet_say_so() -> None:
-    with pytest.raises(OptionError, match=r"Node\.js cannot call tools yet"):
-        run_program("1", "node", tools=[add])

@@ -18,7 +18,15 @@ from sandbox_kernel.isolation import landlock, namespaces, prctl, rlimits
 from sandbox_kernel.isolation.steps import Step
 from sandbox_kernel.programs import Programs, protocol, spawn
 from sandbox_kernel.programs import zygote as hosts_side
-from sandbox_kernel.programs.inside import confine, descriptors, root, sampler, zygote
+from sandbox_kernel.programs.inside import (
+    binary,
+    confine,
+    descriptors,
+    root,
+    sampler,
+    supervisor,
+    zygote,
+)
 
 _NAMESPACES = {
     "net": namespaces.NETWORK,
@@ -61,6 +69,34 @@ def _without_namespace(kind: str) -> None:
         namespaces.name_host = lambda name: None  # it would be the name of this machine
 
 
+def _share_processes() -> None:
+    """With the whole machine. So whoever would end all that it sees must not see, or end, anything."""
+    kill, unshare = os.kill, namespaces.unshare
+
+    def kill_one(pid: int, number: int) -> None:
+        if pid <= 0:
+            raise ValueError("this would end every process of the machine")
+        kill(pid, number)
+
+    os.kill = kill_one
+    supervisor._end_everything_else = lambda: 0.0
+    supervisor.Supervisor._tree = lambda self, guest: [guest]  # type: ignore[method-assign]
+    namespaces.unshare = lambda kinds: unshare(kinds & ~namespaces.PROCESSES)
+    namespaces.enter = lambda descriptor, kind: None
+
+
+def _share_mounts() -> None:
+    """With other programs of the zygote. Its own mounts stay its own, or they would be the machine's."""
+    unshare = namespaces.unshare
+    namespaces.unshare = lambda kinds: None if kinds == namespaces.MOUNTS else unshare(kinds)
+
+
+def _share_users() -> None:
+    """With other programs of the zygote, which keeps its own, since it takes one to have the rest."""
+    own_users = [namespaces.own_users]
+    namespaces.own_users = lambda inner, proc: own_users.pop()(inner, proc) if own_users else None
+
+
 def _keep_descriptors() -> None:
     """All but those that the guest has under other numbers by then."""
 
@@ -80,7 +116,9 @@ def _stay_root() -> None:
 def _unbounded_files() -> None:
     original = root.add_files
     more = partial(protocol.Limits._replace, directory_bytes=1 << 30, directory_files=100_000)
-    root.add_files = lambda limits, user, session=None: original(more(limits), user, session)
+    root.add_files = lambda launch, user: original(
+        launch._replace(limits=more(launch.limits)), user
+    )
 
 
 def _set(owner: Any, name: str, value: Any) -> Callable[[], None]:
@@ -100,7 +138,12 @@ _REMOVE: dict[str, Callable[..., None]] = {
     "death": _set(prctl, "signal_at_parents_death", _nothing),
     "descriptors": _keep_descriptors,
     "namespace": _without_namespace,
+    "processes": _share_processes,
+    "mounts": _share_mounts,
+    "users": _share_users,
+    "all_users": _set(namespaces, "own_users", lambda inner, proc: None),
     "files": _unbounded_files,
+    "permissions": _set(binary, "_grants_of_deno", lambda *_: ["--allow-all"]),
 }
 
 

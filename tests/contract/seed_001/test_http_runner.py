@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import inspect
 import json
+import threading
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -12,11 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.contract.coming import awaits, part
+from tests.contract.parts import part
 from tests.contract.scripted_service import FINISHED, scripted
 from tests.contract.serving import ask, free_port
-
-pytestmark = awaits("HttpRunner")
 
 
 def _nothing(name: str, args: dict[str, Any]) -> Any:
@@ -134,6 +133,26 @@ async def test_transient_failures_are_retried_with_the_same_execution_id() -> No
     assert result.output == "at last"
     assert len({request["execution_id"] for request in service.requests}) == 1
     assert len(service.requests) == 2
+
+
+async def test_an_answer_that_does_not_come_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """transient failures (5xx, timeout, connection refused) are retried with exponential backoff"""
+    monkeypatch.setattr("sandbox_kernel.service.runner._MORE_SECONDS", 0.0)
+    counter, given_up = count(), threading.Event()
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        if next(counter):
+            given_up.set()
+        else:
+            given_up.wait(60)
+        return 200, FINISHED | {"output": "at last"}
+
+    with scripted(answer) as service:
+        result = await run(service.url, timeout=1, retry_delay=0.01)
+    assert result.output == "at last"
+    assert len({request["execution_id"] for request in service.requests}) == 1
 
 
 async def test_other_failures_are_not_retried() -> None:

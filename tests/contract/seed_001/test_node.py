@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits, part, run
+from tests.contract.parts import part, run
 from tests.contract.wheels import npm_registry
-
-needs_tools = awaits("tools for Node programs")
 
 
 def web_search(query: str) -> list[dict[str, str]]:
@@ -52,7 +50,6 @@ setResult({
     assert [each.name for each in result.files] == ["chart.png", "report.csv"]
 
 
-@needs_tools
 def test_call_tool_is_async_and_returns_the_parsed_result() -> None:
     """All tool functions are async. … Returns the parsed result."""
     result = node(
@@ -68,7 +65,6 @@ console.log(results[0].title, content);
     assert result.stdout == "true\nAbout Node.js best practices key: value\n"
 
 
-@needs_tools
 def test_a_failing_tool_throws_an_error() -> None:
     """Throws `Error` on tool failure."""
     result = node(
@@ -84,7 +80,6 @@ try {
     assert result.stdout == "true true\n"
 
 
-@needs_tools
 def test_call_tools_parallel_keeps_the_order() -> None:
     """callToolsParallel(calls)"""
     result = node(
@@ -100,7 +95,6 @@ console.log(a[0].title, '/', b[0].title);
     assert result.stdout == "About Python async / About Go goroutines\n"
 
 
-@awaits("packages that a program installs")
 def test_install_package_installs_an_npm_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install an npm package at runtime."""
     code = "await installPackage('tinypackage'); console.log(require('tinypackage'));"

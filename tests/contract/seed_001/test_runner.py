@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits, part
-
-runner_is_coming = awaits("LocalRunner")
+from tests.contract.parts import part
 
 
 def web_search(query: str) -> list[str]:
@@ -36,7 +34,6 @@ def _nothing(name: str, args: dict[str, Any]) -> Any:
 # ---------------------------------------------------------------------------- CodeRunner
 
 
-@runner_is_coming
 async def test_run_takes_a_request_and_a_dispatch_function() -> None:
     """Run(ctx context.Context, req CodeRequest, dispatch DispatchFunc) (CodeResult, error)"""
     result = await run("print('log'); set_result({'n': 42})")
@@ -44,7 +41,6 @@ async def test_run_takes_a_request_and_a_dispatch_function() -> None:
     assert not result.error
 
 
-@runner_is_coming
 @pytest.mark.parametrize("kind", ["sync", "async"])
 async def test_the_dispatch_function_bridges_code_back_to_the_tools(kind: str) -> None:
     """The `dispatch` function bridges code back to the agent's tool registry."""
@@ -63,7 +59,6 @@ async def test_the_dispatch_function_bridges_code_back_to_the_tools(kind: str) -
     assert result.output == ["result"]
 
 
-@runner_is_coming
 async def test_a_request_may_be_a_mapping() -> None:
     """CodeRequest"""
     async with part("tools").LocalRunner() as runner:
@@ -71,7 +66,6 @@ async def test_a_request_may_be_a_mapping() -> None:
     assert result.output == 1
 
 
-@runner_is_coming
 async def test_code_that_fails_has_an_error_and_its_logs() -> None:
     """CodeResult"""
     result = await run("print('before'); 1 / 0")
@@ -80,7 +74,6 @@ async def test_code_that_fails_has_an_error_and_its_logs() -> None:
     assert "ZeroDivisionError" in (result.error or result.logs)
 
 
-@runner_is_coming
 async def test_input_files_reach_the_code_and_declared_files_come_back() -> None:
     """File handling"""
     tools = part("tools")
@@ -105,7 +98,6 @@ async def call(toolbox: Any, name: str, **args: Any) -> Any:
     return result
 
 
-@runner_is_coming
 def test_with_code_execution_adds_one_tool() -> None:
     """oasis.WithCodeExecution(runner)"""
     schemas = {schema["name"]: schema for schema in box().schemas()}
@@ -114,7 +106,6 @@ def test_with_code_execution_adds_one_tool() -> None:
     assert schemas["execute_code"]["parameters"]["required"] == ["code"]
 
 
-@runner_is_coming
 async def test_the_model_gets_structured_output_and_attachments() -> None:
     """Agent-->>LLM: structured output + attachments"""
     code = "open('a.txt', 'w').write('x'); set_result(call_tool('web_search', {'query': 'q'}), files=['a.txt'])"
@@ -124,7 +115,6 @@ async def test_the_model_gets_structured_output_and_attachments() -> None:
     assert not result.is_error
 
 
-@runner_is_coming
 @pytest.mark.parametrize("code", ["print('only a log')", "print('a log'); raise ValueError('bad')"])
 async def test_without_output_the_model_gets_error_and_logs(code: str) -> None:
     """returns the result"""
@@ -133,7 +123,6 @@ async def test_without_output_the_model_gets_error_and_logs(code: str) -> None:
     assert ("bad" in result.content) is ("bad" in code)
 
 
-@runner_is_coming
 async def test_code_cannot_run_code() -> None:
     """`call_tool('execute_code', ...)` from within code is blocked — code cannot spawn nested code execution."""
     code = """
@@ -191,7 +180,6 @@ async def test_a_step_fails_alone() -> None:
     assert "no" in found[0]["error"]
 
 
-@runner_is_coming
 async def test_code_handles_errors_itself() -> None:
     """try/except or try/catch"""
     code = """
@@ -203,7 +191,6 @@ except RuntimeError as error:
     assert json.loads((await call(box(), "execute_code", code=code)).content) is True
 
 
-@runner_is_coming
 async def test_a_plan_never_runs_code_or_itself() -> None:
     """**Best for** | "Run these 5 searches at once" | "Search, then filter, then summarize\""""
     tools = part("tools")

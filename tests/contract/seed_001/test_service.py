@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import shutil
 import sys
 import threading
@@ -15,17 +16,11 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits
-from tests.contract.serving import Service, free_port, serving
+from sandbox_kernel.cli import main
+from tests.contract.parts import part
+from tests.contract.serving import KEY, Service, serving, serving_as, started
+from tests.service.talking import holding
 from tests.waiting import until
-
-pytestmark = awaits("the service")
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with serving() as found:
-        yield found
 
 
 @pytest.fixture
@@ -52,7 +47,7 @@ def callback() -> Iterator[tuple[str, list[Any]]]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/dispatch", calls
     server.shutdown()
     server.server_close()
@@ -162,73 +157,123 @@ except RuntimeError:
 # ---------------------------------------------------------------------------- configuration
 
 
-def test_sandbox_addr_is_the_listen_address() -> None:
-    """`SANDBOX_ADDR` | `:9000` | Listen address"""
-    other = f"127.0.0.1:{free_port()}"
-    with serving(SANDBOX_ADDR=other) as flags_win:
-        assert other not in flags_win.url
-        assert flags_win.ask("GET", "/health").status == 200
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workspaces") / "root"
 
 
-def test_sandbox_workspace_is_the_root_of_the_workspaces(tmp_path: Path) -> None:
-    """`SANDBOX_WORKSPACE` | `/var/sandbox` | Root directory for session workspaces"""
-    with serving(SANDBOX_WORKSPACE=str(tmp_path / "root")) as service:
-        service.execute("open('file', 'w').write('kept')", session_id="s1")
-        assert (tmp_path / "root" / "s1" / "file").read_text() == "kept"
+@pytest.fixture(scope="module")
+def configured(root: Path) -> Iterator[Service]:
+    """A service that is told everything by variables, and nothing by flags."""
+    variables = {
+        "PATH": os.environ["PATH"],
+        "SANDBOX_EXECUTOR_SERVICE_API_KEY": KEY,
+        "SANDBOX_ADDR": "127.0.0.2:0",
+        "SANDBOX_WORKSPACE": str(root),
+        "SANDBOX_PYTHON_BIN": sys.executable,
+        "SANDBOX_NODE_BIN": shutil.which("node") or "node",
+        "SANDBOX_MAX_CONCURRENT": "1",
+        "SANDBOX_SESSION_TTL": "1s",
+        "SANDBOX_MAX_OUTPUT": "1000",
+    }
+    with serving_as(started([sys.executable, "-m", "sandbox_kernel", "serve"], variables)) as found:
+        yield found
 
 
 @pytest.mark.parametrize(
-    ("name", "binary", "runtime", "code"),
+    ("trait", "default"),
     [
-        ("SANDBOX_PYTHON_BIN", sys.executable, "python", "print(1)"),
-        ("SANDBOX_NODE_BIN", shutil.which("node") or "node", "node", "console.log(1)"),
+        ("max_concurrent", 4),
+        ("session_ttl", 3600),
+        ("max_output", 524288),
     ],
 )
-def test_the_binaries_are_settings(name: str, binary: str, runtime: str, code: str) -> None:
-    """`SANDBOX_PYTHON_BIN` | `python3` | Python binary path / `SANDBOX_NODE_BIN` | `node` | Node.js binary path"""
-    with serving(**{name: binary}) as service:
-        assert service.execute(code, runtime=runtime)["stdout"] == "1\n"
-    with serving(**{name: "/nowhere/at/all"}) as service:
-        assert service.execute(code, runtime=runtime).get("stdout") != "1\n"
+def test_the_defaults_are_those_of_the_table(trait: str, default: Any) -> None:
+    """| Variable | Default | Description |"""
+    assert getattr(part("service").Settings(), trait) == default
 
 
-def test_at_capacity_new_requests_receive_503_immediately() -> None:
-    """`SANDBOX_MAX_CONCURRENT` | `4` | Max parallel executions (503 if exceeded) … When at capacity, new requests receive HTTP 503 immediately (fail-fast, no queuing)."""
-    with serving(SANDBOX_MAX_CONCURRENT="1") as service:
-        slow = {"code": "import time; time.sleep(5)"}
-        thread = threading.Thread(target=service.ask, args=("POST", "/execute", slow))
+def test_sandbox_addr_is_the_listen_address(configured: Service) -> None:
+    """`SANDBOX_ADDR` | `:9000` | Listen address"""
+    assert configured.url.startswith("http://127.0.0.2:")
+    assert configured.ask("GET", "/health").status == 200
+
+
+def test_sandbox_workspace_is_the_root_of_the_workspaces(configured: Service, root: Path) -> None:
+    """`SANDBOX_WORKSPACE` | `/var/sandbox` | Root directory for session workspaces"""
+    with holding() as (url, released):
+        code = "open('file', 'w').write('kept'); call_tool('wait')"
+        request = {"code": code, "session_id": "s1", "callback_url": url}
+        thread = threading.Thread(target=configured.ask, args=("POST", "/execute", request))
         thread.start()
-        answers = []
-
-        def is_busy() -> bool:
-            answers.append(service.ask("POST", "/execute", {"code": "print(1)"}))
-            return answers[-1].status == 503
-
-        assert until(is_busy)
-        assert answers[-1].json["error"]["code"] == "busy"
-        assert "Retry-After" in answers[-1].headers
+        file = root / "s1" / "file"
+        assert until(lambda: file.exists() and file.read_text() == "kept")
+        released.set()
         thread.join()
 
 
-def test_the_time_to_live_is_a_setting() -> None:
+@pytest.mark.parametrize(("runtime", "code"), [("python", "print(1)"), ("node", "console.log(1)")])
+def test_the_binaries_are_settings(configured: Service, runtime: str, code: str) -> None:
+    """`SANDBOX_PYTHON_BIN` | `python3` | Python binary path / `SANDBOX_NODE_BIN` | `node` | Node.js binary path"""
+    assert configured.execute(code, runtime=runtime)["stdout"] == "1\n"
+
+
+def test_no_other_binary_stands_in_for_one_that_is_not_there() -> None:
+    """`SANDBOX_PYTHON_BIN` | `python3` | Python binary path / `SANDBOX_NODE_BIN` | `node` | Node.js binary path"""
+    names = ("SANDBOX_PYTHON_BIN", "SANDBOX_NODE_BIN")
+    with serving(**dict.fromkeys(names, "/nowhere/at/all")) as service:
+        for runtime, code in (("python", "print(1)"), ("node", "console.log(1)")):
+            assert service.execute(code, runtime=runtime).get("stdout") != "1\n"
+
+
+def test_at_capacity_new_requests_receive_503_immediately(configured: Service) -> None:
+    """`SANDBOX_MAX_CONCURRENT` | `4` | Max parallel executions (503 if exceeded) … When at capacity, new requests receive HTTP 503 immediately (fail-fast, no queuing)."""
+    with holding() as (url, released):
+        first = {"code": "call_tool('wait'); print(1)", "callback_url": url}
+        found: list[Any] = []
+        thread = threading.Thread(
+            target=lambda: found.append(configured.ask("POST", "/execute", first))
+        )
+        thread.start()
+        assert until(lambda: b"executions_running 1\n" in configured.ask("GET", "/metrics").body)
+        answer = configured.ask("POST", "/execute", {"code": "print(1)"})
+        assert (answer.status, answer.json["error"]["code"]) == (503, "busy")
+        assert "Retry-After" in answer.headers
+        released.set()
+        thread.join()
+    assert found[0].json["stdout"] == "1\n"
+
+
+def test_the_time_to_live_is_a_setting(configured: Service) -> None:
     """`SANDBOX_SESSION_TTL` | `1h` | Workspace TTL before eviction"""
-    with serving(SANDBOX_SESSION_TTL="1s") as service:
-        service.execute("open('file', 'w').close()", session_id="s1")
-        time.sleep(1.5)
-        found = service.execute("import os; print(os.listdir())", session_id="s1")
-        assert found["stdout"] == "[]\n"
+    assert configured.ask("PUT", "/workspace/s2/file", b"1").status == 204
+    time.sleep(1.5)
+    assert configured.ask("GET", "/workspace/s2/file").status == 404
+    found = configured.execute("import os; print(os.listdir())", session_id="s2")
+    assert found["stdout"] == "[]\n"
 
 
-def test_the_captured_output_is_bounded_by_a_setting() -> None:
+def test_the_captured_output_is_bounded_by_a_setting(configured: Service) -> None:
     """`SANDBOX_MAX_OUTPUT` | `524288` | Max stderr capture in bytes"""
-    with serving(SANDBOX_MAX_OUTPUT="1000") as service:
-        found = service.execute("import sys; print('x' * 10_000, file=sys.stderr)")
-        assert found["truncated"]
-        assert len(found["stderr"]) <= 1000
+    found = configured.execute("import sys; print('x' * 10_000, file=sys.stderr)")
+    assert found["truncated"]
+    assert len(found["stderr"]) <= 1000
 
 
-def test_a_setting_that_cannot_be_read_stops_the_start() -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SANDBOX_ADDR", "somewhere"),
+        ("SANDBOX_MAX_CONCURRENT", "many"),
+        ("SANDBOX_SESSION_TTL", "soon"),
+        ("SANDBOX_MAX_OUTPUT", "much"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_stops_the_start(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Environment variables for the sandbox service"""
-    for name, value in (("SANDBOX_MAX_CONCURRENT", "many"), ("SANDBOX_SESSION_TTL", "soon")):
-        with pytest.raises(RuntimeError, match=name), serving(**{name: value}):
-            pass
+    monkeypatch.setenv("SANDBOX_EXECUTOR_SERVICE_API_KEY", KEY)
+    monkeypatch.setenv(name, value)
+    assert main(["serve"]) == 2
+    assert name in capsys.readouterr().err

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import run
+from tests.contract.parts import run
 
 
 def web_search(query: str) -> list[dict[str, str]]:

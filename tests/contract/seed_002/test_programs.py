@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_kernel import OptionError
-from tests.contract.coming import run
+from tests.contract.parts import run
 from tests.waiting import until
 
 # ---------------------------------------------------------------------------- what it does

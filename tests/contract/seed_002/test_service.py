@@ -7,16 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.coming import awaits
-from tests.contract.serving import KEY, Service, ask, free_port, serving, start
-
-pytestmark = awaits("the service")
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
-    with serving() as found:
-        yield found
+from sandbox_kernel.cli import main
+from tests.contract.parts import part
+from tests.contract.serving import KEY, Service, ask, serving
 
 
 def test_execute_health_and_metrics_are_its_contract(service: Service) -> None:
@@ -42,39 +35,49 @@ def test_the_sidecar_validates_the_shared_secret(service: Service, key: str | No
 
 
 @pytest.mark.parametrize("environment", ["production", "staging", ""])
-def test_it_fails_closed_on_startup_without_a_key(environment: str) -> None:
+def test_it_fails_closed_on_startup_without_a_key(
+    environment: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """required outside local; fails closed on startup if empty"""
-    address = f"127.0.0.1:{free_port()}"
-    settings = {"SANDBOX_EXECUTOR_SERVICE_API_KEY": "", "SANDBOX_ENVIRONMENT": environment}
-    process = start("--listen", address, **settings)
-    _, complaint = process.communicate(timeout=60)
-    assert process.returncode not in (0, None)
+    monkeypatch.setenv("SANDBOX_EXECUTOR_SERVICE_API_KEY", "")
+    monkeypatch.setenv("SANDBOX_ENVIRONMENT", environment)
+    assert main(["serve", "--listen", "127.0.0.1:0"]) == 2
+    complaint = capsys.readouterr().err
     assert "SANDBOX_EXECUTOR_SERVICE_API_KEY" in complaint
     assert "SANDBOX_ENVIRONMENT" in complaint
 
 
-@pytest.mark.parametrize("environment", ["development", "dev", "local", "test"])
-def test_it_starts_without_a_key_for_development(environment: str) -> None:
+def test_it_starts_without_a_key_for_development() -> None:
     """The sidecar fails closed on startup if the key is empty outside development / dev / local / test environments."""
-    settings = {"SANDBOX_EXECUTOR_SERVICE_API_KEY": "", "SANDBOX_ENVIRONMENT": environment}
+    for environment in ("development", "dev", "local", "test"):
+        part("service").Settings(environment=environment).check()
+    settings = {"SANDBOX_EXECUTOR_SERVICE_API_KEY": "", "SANDBOX_ENVIRONMENT": "development"}
     with serving(**settings) as service:
         answer = service.ask("POST", "/execute", {"code": "print(1)"}, key=None)
         assert answer.json["stdout"] == "1\n"
 
 
-def test_the_default_and_the_ceiling_of_the_time_limit_are_settings() -> None:
-    """SANDBOX_EXECUTOR_DEFAULT_TIMEOUT_MS=30000 # per-job wall-clock default / SANDBOX_EXECUTOR_MAX_TIMEOUT_MS=60000 # per-job wall-clock ceiling"""
+@pytest.fixture(scope="module")
+def configured() -> Iterator[Service]:
     settings = {
         "SANDBOX_EXECUTOR_DEFAULT_TIMEOUT_MS": "300",
-        "SANDBOX_EXECUTOR_MAX_TIMEOUT_MS": "900",
+        "SANDBOX_EXECUTOR_MAX_TIMEOUT_MS": "2000",
+        "SANDBOX_EXECUTOR_MAX_CONCURRENT_JOBS": "1",
     }
     with serving(**settings) as service:
-        by_default = service.execute("import time; time.sleep(600)")
-        assert by_default["killed"]
-        assert by_default["duration_ms"] < 900
-        clamped = service.execute("import time; time.sleep(600)", timeout_ms=60_000)
-        assert clamped["killed"]
-        assert clamped["duration_ms"] >= 900
+        yield service
+
+
+def test_the_default_and_the_ceiling_of_the_time_limit_are_settings(configured: Service) -> None:
+    """SANDBOX_EXECUTOR_DEFAULT_TIMEOUT_MS=30000 # per-job wall-clock default / SANDBOX_EXECUTOR_MAX_TIMEOUT_MS=60000 # per-job wall-clock ceiling"""
+    defaults = part("service").Settings()
+    assert (defaults.default_timeout_ms, defaults.max_timeout_ms) == (30_000, 60_000)
+    by_default = configured.execute("import time; time.sleep(600)")
+    assert by_default["killed"]
+    assert "300 ms" in by_default["error"]
+    clamped = configured.execute("import time; time.sleep(600)", timeout_ms=60_000)
+    assert clamped["killed"]
+    assert clamped["duration_ms"] >= 2000
 
 
 def test_the_server_clamps_the_time_limit_silently(service: Service) -> None:
@@ -83,21 +86,21 @@ def test_the_server_clamps_the_time_limit_silently(service: Service) -> None:
     assert (answer.status, answer.json["stdout"]) == (200, "1\n")
 
 
-def test_concurrent_jobs_are_bounded() -> None:
+def test_concurrent_jobs_are_bounded(configured: Service) -> None:
     """SANDBOX_EXECUTOR_MAX_CONCURRENT_JOBS=4 # concurrent jobs sharing the container memory budget"""
-    with serving(SANDBOX_EXECUTOR_MAX_CONCURRENT_JOBS="1") as service:
-        statuses: list[int] = []
+    assert part("service").Settings().max_concurrent == 4
+    statuses: list[int] = []
 
-        def execute() -> None:
-            code = {"code": "import time; time.sleep(3)"}
-            statuses.append(service.ask("POST", "/execute", code).status)
+    def execute() -> None:
+        code = {"code": "import time; time.sleep(600)", "timeout_ms": 60_000}
+        statuses.append(configured.ask("POST", "/execute", code).status)
 
-        threads = [threading.Thread(target=execute) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert sorted(statuses) == [200, 503, 503]
+    threads = [threading.Thread(target=execute) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) == {200, 503}
 
 
 def test_the_result_over_http_has_every_field(service: Service) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits, part
-from tests.contract.serving import KEY, serving
+from tests.contract.parts import part
+from tests.contract.serving import KEY, Service
 
 URL = "http://127.0.0.1:9"  # nothing listens there; registration does not need it
 
@@ -48,7 +48,6 @@ def tools_for(gate: Any, team: str = "red") -> Any:
 # ---------------------------------------------------------------------------- parameters
 
 
-@awaits("execute_code_tool")
 @pytest.mark.parametrize(
     ("name", "required", "kind"),
     [
@@ -69,7 +68,6 @@ def test_the_parameters_of_the_table(name: str, required: bool, kind: str) -> No
     assert set(parameters["properties"]) == {"code", "language", "stdin", "timeout_ms", "files"}
 
 
-@awaits("execute_code_tool")
 def test_language_supports_only_python() -> None:
     """Phase 1 supports only python (the default)."""
     gate, _ = gates()
@@ -77,18 +75,16 @@ def test_language_supports_only_python() -> None:
     assert schema["parameters"]["properties"]["language"]["enum"] == ["python"]
 
 
-@awaits("execute_code_tool and the service")
-async def test_the_result_has_the_fields_that_the_agent_reads() -> None:
+async def test_the_result_has_the_fields_that_the_agent_reads(service: Service) -> None:
     """The result the agent reads back includes"""
-    with serving() as service:
-        gate, _ = gates(url=service.url, key=KEY)
-        result = await tools_for(gate).dispatch(
-            "execute_code",
-            {
-                "code": "print(open('data.csv').read())",
-                "files": [{"name": "data.csv", "content": "1"}],
-            },
-        )
+    gate, _ = gates(url=service.url, key=KEY)
+    result = await tools_for(gate).dispatch(
+        "execute_code",
+        {
+            "code": "print(open('data.csv').read())",
+            "files": [{"name": "data.csv", "content": "1"}],
+        },
+    )
     found = json.loads(result) if isinstance(result, str) else result
     assert found["stdout"] == "1\n"
     fields = {"stdout", "stderr", "exit_code", "duration_ms", "killed", "oom", "output_files"}
@@ -98,7 +94,6 @@ async def test_the_result_has_the_fields_that_the_agent_reads() -> None:
 # ---------------------------------------------------------------------------- gates
 
 
-@awaits("Gates")
 def test_without_operator_wiring_the_tool_is_never_registered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -111,7 +106,6 @@ def test_without_operator_wiring_the_tool_is_never_registered(
     assert names(tools_for(gate)) == []
 
 
-@awaits("Gates")
 def test_operator_wiring_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operator wiring — the sandbox sidecar is configured (SANDBOX_EXECUTOR_URL set)."""
     monkeypatch.setenv("SANDBOX_EXECUTOR_URL", URL)
@@ -123,7 +117,6 @@ def _raises(team: str) -> bool:
     raise LookupError(team)
 
 
-@awaits("Gates")
 @pytest.mark.parametrize("setting", [None, False, _raises, "", 0])
 def test_a_team_that_did_not_opt_in_has_no_tool(setting: Any) -> None:
     """This is default-deny: with no setting (or any lookup error), the tool is stripped from the run."""
@@ -131,7 +124,6 @@ def test_a_team_that_did_not_opt_in_has_no_tool(setting: Any) -> None:
     assert names(tools_for(gate)) == []
 
 
-@awaits("Gates")
 def test_each_team_decides_for_itself() -> None:
     """the team has turned on the agent_sandbox setting"""
     gate, _ = gates(opted_in=lambda team: team == "red")
@@ -139,7 +131,6 @@ def test_each_team_decides_for_itself() -> None:
     assert names(tools_for(gate, "blue")) == []
 
 
-@awaits("Gates")
 def test_an_operator_can_enable_it_for_the_whole_fleet() -> None:
     """An operator can also enable it fleet-wide with a single global setting."""
     settings = {"blue": False}
@@ -148,7 +139,6 @@ def test_an_operator_can_enable_it_for_the_whole_fleet() -> None:
     assert names(tools_for(gate, "blue")) == []  # a team's own no still holds
 
 
-@awaits("Gates")
 async def test_the_first_call_pauses_for_human_approval_before_anything_executes() -> None:
     """the first time an agent in a team tries to run code, the call pauses for human approval before anything executes"""
     gate, prompter = gates(choice="DENY_ONCE")
@@ -158,42 +148,36 @@ async def test_the_first_call_pauses_for_human_approval_before_anything_executes
     assert result.is_error
 
 
-@awaits("Gates and the service")
-async def test_a_team_can_set_a_policy_to_allow_it_without_re_approving() -> None:
+async def test_a_team_can_set_a_policy_to_allow_it_without_re_approving(service: Service) -> None:
     """After that, a team can set a tool policy to allow it without re-approving each time."""
-    with serving() as service:
-        gate, prompter = gates(choice="ALLOW_ALWAYS", url=service.url, key=KEY)
-        for team, expected in (("red", 1), ("red", 1), ("blue", 2)):
-            await tools_for(gate, team).dispatch("execute_code", {"code": "print(1)"})
-            assert len(prompter.asked) == expected
+    gate, prompter = gates(choice="ALLOW_ALWAYS", url=service.url, key=KEY)
+    for team, expected in (("red", 1), ("red", 1), ("blue", 2)):
+        await tools_for(gate, team).dispatch("execute_code", {"code": "print(1)"})
+        assert len(prompter.asked) == expected
 
 
-@awaits("Gates and the service")
-async def test_until_a_policy_is_set_every_call_asks() -> None:
+async def test_until_a_policy_is_set_every_call_asks(service: Service) -> None:
     """execute_code is risk tier T4"""
-    with serving() as service:
-        gate, prompter = gates(choice="ALLOW_ONCE", url=service.url, key=KEY)
-        box = tools_for(gate)
-        for expected in (1, 2):
-            await box.dispatch("execute_code", {"code": "print(1)"})
-            assert len(prompter.asked) == expected
+    gate, prompter = gates(choice="ALLOW_ONCE", url=service.url, key=KEY)
+    box = tools_for(gate)
+    for expected in (1, 2):
+        await box.dispatch("execute_code", {"code": "print(1)"})
+        assert len(prompter.asked) == expected
 
 
 # ---------------------------------------------------------------------------- wiring
 
 
-@awaits("Gates and the service")
 async def test_the_request_timeout_and_the_shared_secret_are_environment_variables(
-    monkeypatch: pytest.MonkeyPatch,
+    service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """core-api sends it as SANDBOX_EXECUTOR_API_KEY and the sidecar validates it as SANDBOX_EXECUTOR_SERVICE_API_KEY"""
-    with serving() as service:
-        monkeypatch.setenv("SANDBOX_EXECUTOR_URL", service.url)
-        monkeypatch.setenv("SANDBOX_EXECUTOR_TIMEOUT_SECONDS", "65")
-        call = {"id": "1", "name": "execute_code", "args": {"code": "print(6 * 7)"}}
-        for key, works in ((KEY, True), ("another", False)):
-            monkeypatch.setenv("SANDBOX_EXECUTOR_API_KEY", key)
-            gate, _ = gates(url=None)
-            (result,) = await part("tools").run_tool_calls(tools_for(gate), [call])
-            assert ("42" in result.content) is works
-            assert result.is_error is not works
+    monkeypatch.setenv("SANDBOX_EXECUTOR_URL", service.url)
+    monkeypatch.setenv("SANDBOX_EXECUTOR_TIMEOUT_SECONDS", "65")
+    call = {"id": "1", "name": "execute_code", "args": {"code": "print(6 * 7)"}}
+    for key, works in ((KEY, True), ("another", False)):
+        monkeypatch.setenv("SANDBOX_EXECUTOR_API_KEY", key)
+        gate, _ = gates(url=None)
+        (result,) = await part("tools").run_tool_calls(tools_for(gate), [call])
+        assert ("42" in result.content) is works
+        assert result.is_error is not works

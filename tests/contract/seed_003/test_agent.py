@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.contract.coming import awaits, part
+from tests.contract.parts import part
 from tests.contract.speaking import speaking
-
-backends_are_coming = awaits("programs for backends")
 
 CALL = [
     {"name": "code_execution", "args": {"language": "javascript", "code": "console.log(6 * 7)"}}
@@ -43,7 +41,6 @@ def gate(choice: str) -> tuple[Any, Prompter]:
     return permissions.permission_gate(store, prompter), prompter
 
 
-@backends_are_coming
 async def test_the_loop_hands_code_to_the_backend_and_the_result_to_the_model() -> None:
     """the loop validates the args and hands them to your backend"""
     answer, events, _ = await run([CALL, "It is 42."])
@@ -56,7 +53,6 @@ async def test_the_loop_hands_code_to_the_backend_and_the_result_to_the_model() 
     )
 
 
-@backends_are_coming
 async def test_every_event_can_be_rendered() -> None:
     """Render every event the loop emits. ToolStart shows the code the model wrote"""
     _, events, _ = await run([CALL, "It is 42."])
@@ -79,7 +75,6 @@ async def test_one_memory_and_one_session_are_reused_every_turn() -> None:
     assert asked == ["first", "second", "third"]
 
 
-@backends_are_coming
 async def test_an_error_of_a_tool_never_crashes_the_loop() -> None:
     """Errors always come back as a string the model can retry from — the run never crashes"""
     wrong = [{"name": "code_execution", "args": {"language": "cobol", "code": "1"}}]
@@ -88,7 +83,6 @@ async def test_an_error_of_a_tool_never_crashes_the_loop() -> None:
     assert [event.is_error for event in events if event.type == "tool_end"] == [True]
 
 
-@backends_are_coming
 async def test_every_call_prompts_first() -> None:
     """fallback is Ask, so every `code_execution` prompts"""
     made, prompter = gate("ALLOW_ONCE")
@@ -97,7 +91,6 @@ async def test_every_call_prompts_first() -> None:
     assert prompter.batches == [[("code_execution", CALL[0]["args"])]] * 2
 
 
-@backends_are_coming
 async def test_a_denied_call_never_runs() -> None:
     """A denied call never runs — it comes back as an error tool-result the model can react to."""
     ran = []
@@ -114,7 +107,6 @@ async def test_a_denied_call_never_runs() -> None:
     assert [event.is_error for event in events if event.type == "tool_end"] == [True]
 
 
-@backends_are_coming
 async def test_the_gate_runs_once_per_turn_ahead_of_the_parallel_phase() -> None:
     """The gate runs once per turn, ahead of the parallel execution phase, so the prompt never races a running tool."""
     order: list[str] = []

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.coming import awaits, part
-
-backends_are_coming = awaits("programs for backends")
-needs_deno = awaits("Deno programs")
+from tests.contract.parts import part
 
 
 def tool(backend: str = "QuickJSBackend", **options: Any) -> Any:
@@ -27,7 +25,6 @@ async def call(made: Any, code: str, language: str = "javascript") -> Any:
 # ---------------------------------------------------------------------------- the contract
 
 
-@backends_are_coming
 def test_the_contract_fixes_name_and_schema() -> None:
     """`codeExecutionTool` fixes the code_execution name, its { language, code } schema, and how the result is formatted"""
     (schema,) = part("tools").Toolbox([tool()]).schemas()
@@ -36,7 +33,6 @@ def test_the_contract_fixes_name_and_schema() -> None:
     assert sorted(schema["parameters"]["required"]) == ["code", "language"]
 
 
-@backends_are_coming
 @pytest.mark.parametrize(
     "args", [{"language": "javascript"}, {"code": "1"}, {}, {"language": "js", "code": 7}]
 )
@@ -54,7 +50,6 @@ TABLE = [
 ]
 
 
-@backends_are_coming
 @pytest.mark.parametrize(("code", "content"), TABLE)
 async def test_the_string_that_the_model_gets_back(code: str, content: str) -> None:
     """Code the model ran | String the model gets back"""
@@ -62,7 +57,6 @@ async def test_the_string_that_the_model_gets_back(code: str, content: str) -> N
     assert (result.content, result.is_error) == (content, False)
 
 
-@backends_are_coming
 async def test_code_that_throws_is_a_soft_outcome() -> None:
     """The code fails (throws, or exits non-zero): a normal result carrying the [stderr] … [exit N: error]text."""
     result = await call(tool(), 'throw new Error("nope")')
@@ -87,13 +81,11 @@ def test_the_format_always_ends_in_a_verdict(result: tuple[str, str, int], text:
     assert part("tools").format_code_execution_result(*result) == text
 
 
-@backends_are_coming
 async def test_a_snippet_is_a_script_and_not_a_repl() -> None:
     """a bare final expression (6 * 7) is computed and thrown away; the model has to print what it wants back"""
     assert (await call(tool(), "6 * 7")).content == "[exit 0: ok]"
 
 
-@backends_are_coming
 async def test_a_language_that_the_backend_cannot_run_is_an_error_of_the_tool() -> None:
     """The backend can't run it (unsupported language, deno missing): the loop turns the thrown error into a tool result flagged isError, with the message as content"""
     result = await call(tool(), "print(1)", language="cobol")
@@ -101,7 +93,6 @@ async def test_a_language_that_the_backend_cannot_run_is_an_error_of_the_tool() 
     assert "javascript" in result.content.lower()
 
 
-@backends_are_coming
 @pytest.mark.parametrize("language", ["JavaScript", "js", "TS", "typescript"])
 async def test_languages_match_without_case(language: str) -> None:
     """["javascript", "js", "typescript", "ts"].includes(lang)"""
@@ -171,54 +162,61 @@ async def test_the_same_tool_over_other_runtimes(backend: str, language: str, co
 # ---------------------------------------------------------------------------- Deno
 
 
-@needs_deno
-async def test_the_deno_backend_is_deny_by_default() -> None:
+async def test_the_deno_backend_is_deny_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     """The Deno backend is deny-by-default — the snippet gets no file, network, or env access"""
     made = tool("DenoBackend")
+    monkeypatch.setenv("OF_THE_HOST", "secret")
     for attempt in (
         "Deno.readTextFileSync('/etc/passwd')",
         "await fetch('http://1.1.1.1')",
-        "Deno.env.get('HOME')",
         "new Deno.Command('id').outputSync()",
+        "Deno.env.get('OF_THE_HOST')",
+        "Deno.env.get('HOME')",
+        "Deno.env.toObject()",
     ):
         result = await call(made, f"console.log({attempt})", "typescript")
         assert "[exit 1: error]" in result.content
+        assert "secret" not in result.content
 
 
-@needs_deno
 async def test_the_deno_backend_rejects_other_languages() -> None:
     """the Deno backend rejects other languages"""
     result = await call(tool("DenoBackend"), "print(1)", "python")
     assert result.is_error
 
 
-@needs_deno
-async def test_one_hole_can_be_opened(tmp_path: Path) -> None:
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that others than its owner may read, too: a program of root has a user of its own."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+async def test_one_hole_can_be_opened(folder: Path) -> None:
     """A path-scoped grant; pass `read: true` to allow all reads, or grant `net`/`write`/`env`."""
-    (tmp_path / "data.txt").write_text("100\n53\n")
+    (folder / "data.txt").write_text("100\n53\n")
     code = f"""
-const text = Deno.readTextFileSync({str(tmp_path / "data.txt")!r});
+const text = Deno.readTextFileSync({str(folder / "data.txt")!r});
 console.log(text.trim().split("\\n").map(Number).reduce((a, b) => a + b));
 """
-    granted = tool("DenoBackend", allow={"read": [str(tmp_path)]})
+    granted = tool("DenoBackend", allow={"read": [str(folder)]})
     assert (await call(granted, code, "ts")).content == "153\n[exit 0: ok]"
     assert "[exit 1: error]" in (await call(tool("DenoBackend"), code, "ts")).content
 
 
-@needs_deno
 def test_there_is_no_run_grant() -> None:
     """There is deliberately no run grant — spawning a subprocess is the escape hatch out of the sandbox, and this backend keeps it shut."""
     with pytest.raises(part("").OptionError):
         tool("DenoBackend", allow={"run": True})
 
 
-@needs_deno
-async def test_a_missing_deno_is_an_error_that_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_missing_deno_is_an_error_that_says_how_to_get_it() -> None:
     """need the deno binary on PATH (deno.com)"""
-    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    monkeypatch.setenv("PATH", "/nowhere")
-    result = await call(tool("DenoBackend"), "console.log(1)", "ts")
+    engine = part("").Programs(deno="/nowhere/deno")
+    try:
+        result = await call(tool("DenoBackend", engine=engine), "console.log(1)", "ts")
+    finally:
+        engine.close()
     assert result.is_error
     assert "deno" in result.content.lower()

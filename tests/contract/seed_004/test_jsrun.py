@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.coming import part
+from tests.contract.parts import part
 
 
 def command(request: Any) -> subprocess.CompletedProcess[str]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import pytest
 
 from sandbox_kernel import OptionError, run_code
+from sandbox_kernel.capabilities import timers
 from sandbox_kernel.tools import (
     ArgumentsError,
     RecursionRefusedError,
@@ -183,6 +184,7 @@ class Itself:
         (lambda: Toolbox({"9": add}), "cannot be the name of a tool"),
         (lambda: Toolbox([3]), "a tool is a function, not 3"),
         (lambda: Toolbox([Point]), "a tool is a function"),
+        (lambda: Toolbox([timers()]), "a capability is lent to code, with lend="),
         (lambda: Toolbox([lambda: 1]), "cannot be the name of a tool"),
         (lambda: Toolbox([Itself().positional]), "has no name to be given by"),
         (lambda: Toolbox([Itself().many]), "has no name to be given by"),
