@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -10,8 +11,11 @@ from contextlib import ExitStack, chdir, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import parse_qs, urlsplit
 
+from tests.contract.serving import KEY, serving
+from tests.model_services import model_services
 from tests.node.packages import NODE, install
 
 _CSV = {"cities.csv": "name\nOslo\nRome\n", "people.csv": "name\nAda\nBob\nCyd\n"}
@@ -27,14 +31,22 @@ def scenery(page: str, folder: Path) -> Iterator[dict[str, Any]]:
     with ExitStack() as stack:
         stack.enter_context(chdir(folder))
         given: dict[str, Any] = {"__name__": "__main__"}
-        if page == "recipes.md":
+        if page in ("recipes.md", "folder.md"):
             (folder / "data").mkdir()
             for name, text in _CSV.items():
                 (folder / "data" / name).write_text(text)
-            if has_npm():
-                install()
-                (folder / "node_modules").symlink_to(NODE / "node_modules")
+        if page == "recipes.md" and has_npm():
+            install()
+            (folder / "node_modules").symlink_to(NODE / "node_modules")
+        if page in ("recipes.md", "web-api.md"):
             given["API"] = stack.enter_context(_weather())
+            given["API_HOST"] = given["API"].removeprefix("http://")
+        if page == "service.md":
+            given["url"] = stack.enter_context(serving()).url
+            given["key"] = KEY
+        if page == "agents.md":
+            found = stack.enter_context(model_services())
+            stack.enter_context(patch.dict(os.environ, found))
         yield given
 
 

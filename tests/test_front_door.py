@@ -12,10 +12,10 @@ def test_the_public_names_are_these() -> None:
     assert sorted(sandbox_kernel.__all__) == [
         "ArrayBuffer", "BigInt", "CodeExecution", "CodeExecutionError", "CodeExecutionLog",
         "CodeExecutionOptions", "CodeExecutionResult", "Engine", "EngineBusyError", "EngineClosedError", "EngineError",
-        "GuestError", "GuestFunction", "IsolationError", "JSMap", "JSSet", "Opaque", "OpenCode", "OptionError",
+        "GuestError", "GuestFunction", "IsolationError", "JSMap", "JSSet", "ManyExecution", "Opaque", "OpenCode", "OptionError",
         "OutputFile", "ProgramExecution", "ProgramResult", "Programs",
         "RunEndedError", "RunFailed", "SandboxError", "SerializationError", "__version__", "columns", "evaluate",
-        "extract_code", "modules_from", "one_way", "open_code", "run_code", "run_program", "to_frame", "undefined",
+        "extract_code", "modules_from", "one_way", "open_code", "run_code", "run_many", "run_program", "to_frame", "undefined",
     ]  # fmt: skip
     for name in sandbox_kernel.__all__:
         assert getattr(sandbox_kernel, name) is not None

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sandbox_kernel.capabilities import webbasics
 from sandbox_kernel.notebook.view import widget
 from sandbox_kernel.worker.entry import BOOTSTRAP
 from tests.node.packages import NODE, installed
@@ -58,7 +59,17 @@ def parts(folder: str, names: Sequence[str]) -> list[Path]:
     return [ROOT / "sandbox_kernel" / folder / f"{name}.js" for name in names]
 
 
+def shim(*names: str) -> Program:
+    head = "(/** @param {any} host @param {any} kit */ function (host, kit) { void [host, kit];"
+    return Program(parts("capabilities/shims", names), "esnext", head, "})")
+
+
 PROGRAMS = {
+    "timers": shim("timers"),
+    "display": shim("display"),
+    "files": shim("files"),
+    "fetch": shim("fetch"),
+    "web": shim(*webbasics._PARTS),
     "worker": Program(
         parts("worker/bootstrap", BOOTSTRAP),
         "esnext",
@@ -97,8 +108,9 @@ def test_every_name_is_defined_once_and_used(name: str, tmp_path: Path) -> None:
 
 
 def test_every_file_is_a_part_of_its_program() -> None:
-    for program in PROGRAMS.values():
-        assert set(program.parts) == set(program.parts[0].parent.glob("*.js"))
+    listed = {part for program in PROGRAMS.values() for part in program.parts}
+    folders = {part.parent for part in listed}
+    assert listed == {part for folder in folders for part in folder.glob("*.js")}
 
 
 def test_a_finding_names_the_part_and_its_line(tmp_path: Path) -> None:

@@ -24,11 +24,17 @@ DATA = {
     "specifiers",
     "jsonable",
     "sizes",
+    "pictures",
     "spelling",
     "explain",
+    "calls",
+    "loans",
+    "annotations",
+    "schemas",
 }
 SEAM = DATA | {
     "contract",
+    "options",
     "plain",
     "wire",
     "bridges",
@@ -38,7 +44,7 @@ SEAM = DATA | {
     "lifetimes",
     "clock",
 }
-RUNS = SEAM | {"lending", "transcript", "execution", "opened", "engine", "run"}
+RUNS = SEAM | {"lending", "transcript", "execution", "opened", "engine", "many", "run"}
 LENT = {"permissions", "capabilities", "sessions", "programs"}
 TOP = {"tools", "agents", "mcp", "service", "cluster", "notebook", "kernel", "cli"}
 MAY_KNOW: dict[str, set[str]] = {
@@ -49,8 +55,13 @@ MAY_KNOW: dict[str, set[str]] = {
     "errors": set(),
     "explain": {"budget", "clean", "width", "spelling"},
     "values": {"brief"},
+    "calls": {"brief"},
+    "loans": set(),
+    "annotations": {"errors", "schemas"},
+    "schemas": set(),
     "specifiers": set(),
     "sizes": set(),
+    "pictures": set(),
     "folders": {"isolation", "spelling"},
     "npm": {"errors", "folders"},
     "configured": {"errors", "spelling"},
@@ -58,6 +69,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "replies": set(),
     "jsonable": {"budget", "values"},
     "contract": DATA,
+    "options": DATA,
     "plain": DATA,
     "wire": DATA | {"plain"},
     "bridges": DATA | {"wire"},
@@ -75,21 +87,24 @@ MAY_KNOW: dict[str, set[str]] = {
     "worker": {"wire", "errors", "specifiers", "isolation"},
     "engine": SEAM | {"isolation", "execution", "configured"},  # whose handles it lists
     "permissions": SEAM,
-    "capabilities": SEAM | {"isolation", "permissions"},
+    "http_client": set(),
+    "capabilities": SEAM | {"isolation", "permissions", "http_client"},
     "sessions": DATA | {"isolation"},
     "programs": SEAM
     | {"transcript", "execution", "isolation", "permissions", "capabilities", "sessions"}
-    | {"configured"},
+    | {"configured"}
+    | {"lending", "engine"},  # JavaScript programs are modules on the engine
+    "many": (RUNS - {"many", "run"}),
     "run": (RUNS - {"run"}) | LENT,
     "selftest": RUNS | {"worker", "isolation", "programs"},
-    "tools": RUNS | LENT,
-    "agents": RUNS | LENT | {"tools"},
+    "tools": RUNS | LENT | {"http_client"},
+    "agents": RUNS | LENT | {"tools", "http_client"},
     "cluster": RUNS | LENT,
-    "service": RUNS | LENT | {"tools"},
+    "service": RUNS | LENT | {"tools", "configured", "isolation", "http_client"},
     "mcp": RUNS | LENT | {"tools", "service"},
     "notebook": RUNS | LENT | {"tools", "agents", "mcp", "cluster", "folders"},
     "kernel": RUNS | LENT | {"tools", "agents", "mcp", "cluster", "notebook", "selftest"},
-    "cli": RUNS | LENT | (TOP - {"cli"}) | {"selftest", "folders", "npm"},
+    "cli": RUNS | LENT | (TOP - {"cli"}) | {"selftest", "folders", "npm", "isolation"},
 }
 # The families of notebook/, by the same rule.
 NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
@@ -99,10 +114,15 @@ NOTEBOOK_MAY_KNOW: dict[str, set[str]] = {
     "assist": set(),
     "show": {"options", "assist"},
     "view": {"show"},
+    "ask": set(),
     "colours": set(),
     "modules": {"options", "show"},
     "runs": set(),
-    "cellrun": {"options", "show", "view", "interrupts", "earlier"},
+    "servers": {"ask"},
+    "stopping": {"interrupts"},
+    "programcell": {"options", "show", "view", "ask", "interrupts", "stopping"},
+    "agentcell": {"options", "show", "view", "ask", "interrupts", "stopping"},
+    "cellrun": {"options", "show", "view", "ask", "interrupts", "stopping", "earlier"},
 }
 
 
@@ -175,7 +195,8 @@ STARTS_PROCESSES = {
     "worker/__main__.py",  # its workers
     "worker/prefault.py",  # its rehearsal
     "programs/spawn.py",  # the guardian and the zygote of programs
-    "programs/node.py",  # asks Node.js once what it is
+    "programs/binaries.py",  # asks Node.js and Deno once what they are
+    "programs/installers.py",  # pip and npm, for programs that may install
     "programs/inside/zygote.py",  # their supervisors
     "programs/inside/supervisor.py",  # and the guests of those
     "programs/inside/prelude.py",  # starts none, and says so to whoever tries

@@ -7,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.newcomers import TYPED
 
-# What somebody would type into a search box.
-QUESTIONS = {
-    "How do I set a timeout?": "set timeout terminate_after",
-    "How do I pass a DataFrame?": "pass DataFrame records columns",
-    "How do I get a chart or an image out?": "chart image",
-    "How do I call a bridge with keyword arguments, and what crosses?": "keyword arguments crosses",
-    "How do I use an npm package, such as lodash?": "npm package lodash modules_from",
-    "What happens on cancel, or when the client is gone?": "cancel client",
-    "How many run at once, and what happens to the ninth?": "at once queue wait",
-    "Does it work in Docker, Kubernetes, VS Code, Colab?": "Docker Kubernetes VS Code Colab",
-    "Where is the Python traceback of my bridge?": "Python traceback bridge",
-    "How do I keep a value for the next cell?": "keep value next cell --keep",
-}
+ROOT = Path(__file__).resolve().parent.parent
 
 # Lines of code in the example of a task: blank lines and what it prints do not count.
 TASKS = {
@@ -30,7 +18,7 @@ TASKS = {
     "One web API, with a budget": 12,
     "Two thousand snippets": 6,
     "Rules that users wrote, over rows": 12,
-    "A server, fifty requests at once": 4,
+    "A server, fifty requests at once": 5,
     "Python that a model wrote": 5,
 }
 
@@ -40,15 +28,14 @@ def sections(page: Path) -> list[str]:
     return re.split(r"^(?=##+ )", page.read_text("utf-8"), flags=re.M)
 
 
-@pytest.mark.parametrize(("question", "words"), QUESTIONS.items(), ids=list(QUESTIONS))
-def test_a_search_for_the_words_of_a_question_finds_its_answer(question: str, words: str) -> None:
-    found = [
-        page.name
-        for page in (ROOT / "docs").glob("*.md")
-        for section in sections(page)
-        if all(word.lower() in section.lower() for word in words.split())
-    ]
-    assert found, question
+@pytest.mark.parametrize(("typed", "answer"), TYPED.items(), ids=list(TYPED))
+def test_a_section_of_the_page_that_answers_has_all_the_words_that_are_typed(
+    typed: str, answer: str
+) -> None:
+    """So `grep` finds them, too; `tests/browser/test_search.py` has the site's search."""
+    words = re.findall(r"[\w.]+", typed.lower())
+    found = [section.lower() for section in sections(ROOT / f"{answer}.md")]
+    assert [section for section in found if all(word in section for word in words)]
 
 
 @pytest.mark.parametrize(("task", "most"), TASKS.items(), ids=list(TASKS))

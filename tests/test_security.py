@@ -1,4 +1,4 @@
-"""SECURITY.md's table: every line names a layer that is described and a test that exists."""
+"""docs/attacks.md: every line names a layer that SECURITY.md describes and a test that exists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.hostile_worker.test_system_calls import ALLOWED, HIGHEST
 from tests.programs.attacks import ATTACKS
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "SECURITY.md").read_text("utf-8")
+TEXT = "".join((ROOT / page).read_text("utf-8") for page in ("SECURITY.md", "docs/attacks.md"))
 LAYERS = set(re.findall(r"^\| ([a-z]+) \|", TEXT, re.M))
 ROWS = re.findall(r"^\| (.+?) \| ([a-z, ]+) \| `(.+?)::(.+?)` \|$", TEXT, re.M)
 
@@ -34,6 +34,12 @@ def test_every_file_of_attacks_and_faults_is_in_the_table() -> None:
     }
     assert written - named == set()
     assert len(ROWS) > 60
+
+
+def test_every_finding_of_the_review_has_a_line_in_the_table() -> None:
+    marks = {mark for attack, *_ in ROWS for mark in re.findall(r"\b[HMLN]\d+\b", attack)}
+    counts = {"H": 5, "M": 7, "L": 10, "N": 9}
+    assert marks == {f"{kind}{n + 1}" for kind, most in counts.items() for n in range(most)}
 
 
 def stated(pattern: str) -> set[int]:

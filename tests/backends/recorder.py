@@ -72,6 +72,9 @@ class Play:
     def memory_used_bytes(self) -> int | None:
         return 4096
 
+    def processor_seconds(self) -> float | None:
+        return None
+
     async def _play(self) -> Outcome:
         self._listener.on_start()
         outcome = Outcome("link_error", error=CodeExecutionError("LinkError", "no default export"))
@@ -143,5 +146,5 @@ class Play:
 
     async def _call(self, name: str) -> Any:
         """Functions are numbered in the order they were lent."""
-        function, _mode = self._lent.bridges.function(self._order.globals.index(name))
-        return await function()
+        bridge = self._lent.bridges.function(self._order.globals.index(name))
+        return await bridge.function()

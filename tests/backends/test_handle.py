@@ -200,5 +200,6 @@ def test_users_see_nothing_of_the_listener(backend: Backend) -> None:
     public = {name for name in dir(run) if not name.startswith("_")}
     handle = {"running", "started", "terminate", "terminate_after", "wait", "stream"}
     handle |= {"send", "throw", "close"}  # of a coroutine
-    assert public == handle | {"reports", "logs", "memory_used_bytes", "duration_ms", "filename"}
+    of_code = {"reports", "logs", "calls", "memory_used_bytes", "duration_ms", "filename"}
+    assert public == handle | of_code
     assert {name for name in dir(Execution) if not name.startswith("_")} == handle

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import EngineClosedError, run_code
-from sandbox_kernel.contract import CodeExecutionOptions
 from sandbox_kernel.lending import lend
+from sandbox_kernel.options import CodeExecutionOptions
 from sandbox_kernel.wire.order import Order
 from tests.backends.recorder import Recorder
 from tests.backends.script import script

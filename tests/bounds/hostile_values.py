@@ -87,6 +87,9 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "emoji": lambda: "👩\u200d" * MEGA,
     "newlines": lambda: "\n" * MEGA,
     "directives": lambda: "%s%o%d%c%%" * 100_000,
+    "keys that are cut alike": lambda: [
+        {f"{'k' * 1_000}{row}{column}{EVIL}": 1 for column in range(49)} for row in range(1_000)
+    ],
     "huge key": lambda: [{EVIL + "k" * MEGA: 1}] * 10_000,
     "huge message": lambda: [GuestError("E" * MEGA, "m" * MEGA, "s\n" * MEGA)] * 2_000,
     "huge class": lambda: [Opaque("C" * MEGA, "T" * MEGA, {"x": doubled()})] * 2_000,

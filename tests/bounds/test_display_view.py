@@ -31,6 +31,7 @@ class Over:
 
     running = False
     memory_used_bytes = None
+    calls: tuple[()] = ()
 
     def __init__(self, result: CodeExecutionResult) -> None:
         self.reports = result.reports

@@ -55,7 +55,7 @@ def test_the_zygote_keeps_what_it_takes_to_make_and_end_nobody(worker: dict[str,
 
 
 @as_full_root
-def test_its_memory_is_limited_from_outside_all_the_same(worker: dict[str, Any]) -> None:
+def test_its_memory_is_limited_all_the_same(worker: dict[str, Any]) -> None:
     (limit,) = [line for line in worker["limits"].splitlines() if "address space" in line]
     assert "unlimited" not in limit
 

@@ -13,20 +13,10 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import Engine, run_code
-from sandbox_kernel.engine import spawn, worker
+from sandbox_kernel.engine import spawn
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux has prlimit")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such limits")
 MEMORY = 16 * 2**20
-
-
-def refuse(*_: Any) -> None:
-    raise PermissionError(1, "Operation not permitted")
-
-
-@pytest.fixture
-def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A system that does not let the host limit its workers, as most containers for one of nobody's."""
-    monkeypatch.setattr(worker, "_prlimit", refuse)
 
 
 def limit_of_a_run(engine: Engine, memory: int) -> int:
@@ -45,14 +35,12 @@ def limit_of_a_run(engine: Engine, memory: int) -> int:
     return int(found[1])
 
 
-@pytest.mark.usefixtures("refusing")
-def test_a_worker_that_the_host_cannot_limit_limits_itself() -> None:
+def test_a_worker_limits_itself_before_it_reads_its_order() -> None:
     with Engine(spares=0) as engine:
         small, large = limit_of_a_run(engine, MEMORY), limit_of_a_run(engine, 2 * MEMORY)
     assert large - small == pytest.approx(3 * MEMORY, abs=2**20)  # and what it was born with
 
 
-@pytest.mark.usefixtures("refusing")
 def test_a_worker_that_cannot_be_limited_at_all_sees_no_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -95,6 +95,19 @@ def test_binary_data_is_decoded_in_many_turns(kind: str) -> None:
     assert after - before >= 32
 
 
+# Few characters, from which the host makes 40,000 rows.
+ROWS = b'C960008[["a",[40000],1],["o",["a","b"],40000,2],["u",40000],["u",40000]]'
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize(
+    "script", [frame(REPORT, ROWS), frame(SAID, b"R" + ROWS + b"\n")], ids=["value", "line"]
+)
+def test_a_short_text_that_makes_a_lot_is_decoded_in_many_turns(script: bytes) -> None:
+    before, after = turns_of_reports(frame(REPORT, "P1") + script, 2)
+    assert after - before >= 32
+
+
 def most_in_one_turn(seen: list[int]) -> int:
     assert len(seen) == MANY
     return max(Counter(seen).values())

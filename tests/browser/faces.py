@@ -22,3 +22,7 @@ MAGIC = Face("magic", "python3", ["%load_ext runcode", f"{_SLEEP}timers = {{'sle
 KERNEL = Face("kernel", "sandbox", [f"%%bridge timers\n{_SLEEP}"])
 
 both_faces = pytest.mark.parametrize("face", [MAGIC, KERNEL], ids=lambda face: face.name)
+# What both show is drawn by the same code: one face in `make test`, the other in `make soak`.
+one_face = pytest.mark.parametrize(
+    "face", [pytest.param(MAGIC, marks=pytest.mark.soak), KERNEL], ids=lambda face: face.name
+)

@@ -101,6 +101,7 @@ def _environment(home: Path) -> dict[str, str]:
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
         "IPYTHONDIR": str(home / "ipython"),
+        "XDG_CONFIG_HOME": str(home / "xdg"),  # where permissions are kept
     }
 
 
@@ -123,7 +124,8 @@ class Notebook:
 
     def open(self, wait_for_idle: bool = True) -> None:
         """Go to the notebook, as after a click on its name, and wait for its kernel."""
-        address = f"{self._server.url}/lab/tree/{self.path.name}?reset&token={self._server.token}"
+        name = self.path.relative_to(self._server.root)
+        address = f"{self._server.url}/lab/tree/{name}?reset&token={self._server.token}"
         self.page.goto(address)
         self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
         if wait_for_idle:

@@ -9,7 +9,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import OpenNotebook
-from tests.browser.faces import KERNEL, Face, both_faces
+from tests.browser.faces import KERNEL, Face, one_face
 from tests.browser.lab import screenshot
 
 REPORTS = (
@@ -19,7 +19,7 @@ REPORTS = (
 )
 
 
-@both_faces
+@one_face
 def test_an_export_opened_offline_shows_the_run(
     open_notebook: OpenNotebook, browser: Browser, tmp_path: Path, face: Face
 ) -> None:

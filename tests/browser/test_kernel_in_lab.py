@@ -97,6 +97,20 @@ def test_the_body_of_a_magic_is_coloured_as_typescript(open_notebook: OpenNotebo
     notebook.page.wait_for_function(f"() => ({mime})(1) === ({mime})(2)")
 
 
+def test_python_in_a_cell_of_the_kernel_is_coloured_as_python(open_notebook: OpenNotebook) -> None:
+    cells = [
+        "%%bridge shop\n# it's Python\nprice = 3",
+        "%%runprogram\nprint(3)",
+        "let x = 1",
+    ]
+    notebook = open_notebook(cells, "sandbox")
+    mime = "(at) => jupyterapp.shell.currentWidget.content.widgets[at].model.mimeType"
+    for at, wanted in enumerate(["text/x-ipython", "text/x-ipython", "application/typescript"]):
+        notebook.page.wait_for_function(f"() => ({mime})({at}) === '{wanted}'")
+    comment = notebook.cell(0).locator(".cm-line").nth(1).locator("span").first
+    expect(comment).to_have_text("# it's Python")
+
+
 def test_output_tables_and_results_show(lab: Notebook) -> None:
     run(lab, "%%bridge shop\ndef price(name: str) -> int:\n    return len(name)")
     index = run(

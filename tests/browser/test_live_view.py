@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import OpenNotebook, ReadyNotebook
-from tests.browser.faces import KERNEL, MAGIC, Face, both_faces
+from tests.browser.faces import KERNEL, MAGIC, Face, both_faces, one_face
 from tests.browser.lab import contrast, edges, screenshot
 
 SLEEP = "%%runcode --import timers\nimport { sleep } from 'timers';\n"
@@ -34,7 +34,7 @@ def number_in(locator: Locator, pattern: str) -> float:
     return float(found[1].replace(",", ""))
 
 
-@both_faces
+@one_face
 def test_reports_progress_and_plot_move_before_the_cell_ends(
     ready_notebooks: ReadyNotebook, face: Face
 ) -> None:
@@ -91,7 +91,7 @@ def test_terminate_is_heard_even_where_python_blocks(ready_notebooks: ReadyNoteb
     notebook.run(notebook.add("%autoawait True"))
 
 
-@both_faces
+@one_face
 def test_a_hundred_thousand_reports_leave_the_page_responsive(
     ready_notebooks: ReadyNotebook, face: Face
 ) -> None:
@@ -125,7 +125,7 @@ _MEASURE_FRAMES = """() => {
 }"""
 
 
-@both_faces
+@one_face
 def test_a_saved_notebook_shows_the_final_state_again(
     open_notebook: OpenNotebook, face: Face
 ) -> None:
@@ -167,7 +167,7 @@ _ICON_ABOVE = """(view) => {
 }"""
 
 
-@both_faces
+@one_face
 def test_a_notebook_saved_in_the_middle_of_a_run_opens_again(
     open_notebook: OpenNotebook, face: Face
 ) -> None:
@@ -197,7 +197,7 @@ def test_a_notebook_saved_in_the_middle_of_a_run_opens_again(
     expect(view.get_by_role("button", name="Terminate")).to_be_hidden()
 
 
-@both_faces
+@one_face
 def test_it_follows_the_dark_theme(ready_notebooks: ReadyNotebook, face: Face) -> None:
     notebook = ready_notebooks(face)
     at = notebook.add(TRAINING)

@@ -28,7 +28,7 @@ def _options() -> list[str]:
 
 
 def test_every_option_is_in_the_help_and_on_its_page() -> None:
-    assert len(_options()) == 5
+    assert len(_options()) == 9
     for option in _options():
         assert f"\n  {option}" in HELP["run"]
         assert f"| `{option}" in PAGE

@@ -67,8 +67,64 @@ def test_a_program_is_isolated_and_its_files_are_not_kept(tmp_path: Path) -> Non
     )
     done = command("run", program(tmp_path, text), folder=tmp_path)
     assert done.stdout == "['new.txt'] False\n"
-    assert "files that it wrote are not kept: new.txt" in done.stderr
+    assert "files that it wrote are not kept (--out DIR keeps them): new.txt" in done.stderr
     assert not (tmp_path / "new.txt").exists()
+
+
+def test_files_that_it_writes_are_kept_on_request(tmp_path: Path) -> None:
+    text = (
+        "import os\nos.makedirs('deep/er')\nopen('deep/er/a.txt', 'w').write('a')\n"
+        "open(b'\\xff.txt', 'w').write('b')\nos.symlink('/etc/passwd', 'link')"
+    )
+    done = command("run", program(tmp_path, text), "--out", "kept/here", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = sorted(str(each.relative_to(tmp_path)) for each in (tmp_path / "kept").rglob("*.txt"))
+    assert found == ["kept/here/\\xff.txt", "kept/here/deep/er/a.txt"]
+    assert not (tmp_path / "kept/here/link").is_symlink()
+    assert os.stat(tmp_path / "kept/here/deep/er/a.txt").st_mode & 0o777 == 0o644
+
+
+def test_files_are_not_kept_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sub").symlink_to(tmp_path / "elsewhere")
+    text = "import os\nos.mkdir('sub')\nopen('sub/a.txt', 'w').write('a')"
+    done = command("run", program(tmp_path, text), "--out", "out", folder=tmp_path)
+    assert done.returncode == 2
+    assert "--out out" in done.stderr
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_program_is_given_files_and_a_language(tmp_path: Path) -> None:
+    (tmp_path / "script.txt").write_text("import os\nprint(sorted(os.listdir()), open('b').read())")
+    (tmp_path / "data.csv").write_text("1")
+    words = ("--language", "py", "--file", "data.csv", "--file", "b=data.csv")
+    done = command("run", *words, "script.txt", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "['b', 'data.csv'] 1\n"), done.stderr
+    done = command("run", "--language", "python", "-", stdin="print('from stdin')")
+    assert done.stdout == "from stdin\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--language", "pyhton", "a.py"], "did you mean 'python'?"),
+        (["--file", "nothing", "a.py"], "@nothing does not exist"),
+        (["--file", "=x", "a.py"], "--file =x has no name or no path"),
+        (["--out", "a.py", "a.py"], "--out a.py is not a folder"),
+        (["--out", "kept", "a.ts"], "--out is for programs"),
+        (["--file", "a.py", "a.ts"], "--file is for programs"),
+        (["--packages", "a", "a.ts"], "--packages is for programs"),
+    ],
+)
+def test_a_wrong_option_of_a_program_is_said(
+    tmp_path: Path, words: list[str], message: str
+) -> None:
+    (tmp_path / "a.py").write_text("print('RAN')")
+    (tmp_path / "a.ts").write_text("'RAN'")
+    done = command("run", *words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
 
 
 def test_limits_hold_for_a_program(tmp_path: Path) -> None:

@@ -113,9 +113,9 @@ def test_options_stand_before_or_after_the_file_and_end_at_two_dashes(folder: Pa
     ("source", "hint"),
     [
         ("process.env.HOME", "lend the settings that the code may see with --global"),
-        ("await fetch('https://example.org')", "a program in Python can lend one"),
+        ("await fetch('https://example.org')", "a program in Python can lend some"),
         ("return 1", "end it with the expression, or write export default VALUE"),
-        ("import { x } from 'fs'", "what --module lends"),
+        ("import { x } from 'fs'", "lend=[files('FOLDER')]"),
         ("import './lib.ts'", "--module ./lib.ts=@FILE"),
         ("const all = []; for (;;) all.push(new Array(1e5).fill(1.5))", "--memory 256MiB"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import Engine, run_code
-from sandbox_kernel.contract import Language
+from sandbox_kernel.options import Language
 from tests.escapes.attack import outcome
 from tests.processes import gone, processor_seconds
 from tests.waiting import until

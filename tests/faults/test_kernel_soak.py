@@ -13,6 +13,7 @@ import pytest
 
 from tests.clients import Client
 
+pytestmark = pytest.mark.scaled
 CELLS = 1_000 if "SANDBOX_SOAK_SECONDS" in os.environ else 60
 WARM_UP = 30  # more than the views that are kept for pages that are loaded again
 REPORTED = 1 << 20  # bytes that each cell reports, logs and returns, about

@@ -19,10 +19,9 @@ def test_a_loop_closed_under_its_run(engine: Engine) -> None:
     async def begin() -> Any:
         run = run_code("report(1); for (;;);", engine=engine, report=lambda value: None)
         await anext(run.stream())
-        return run
+        return run, engine.processes().workers
 
-    run = asyncio.run(begin())
-    (worker,) = engine.processes().workers
+    run, (worker,) = asyncio.run(begin())
     assert works(engine)  # the next run finds the orphan, and ends it
     result = run.wait(30)
     assert (result.status, result.reports) == ("terminated", [1])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox_kernel import run_code
-from sandbox_kernel.contract import Language
+from sandbox_kernel.options import Language
 from tests.fuzz.conftest import tries
 
 NAMES = st.sampled_from(

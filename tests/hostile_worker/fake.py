@@ -19,12 +19,14 @@ from sandbox_kernel.contract import CodeExecutionResult
 from sandbox_kernel.engine.conversation import Conversation
 from sandbox_kernel.engine.places import Nest
 from sandbox_kernel.engine.settings import Settings
+from sandbox_kernel.engine.taker import Taker
 from sandbox_kernel.engine.worker import Worker
 from sandbox_kernel.run import run_code
 from sandbox_kernel.wire import messages
 from sandbox_kernel.wire.control import EXITED, Record
-from sandbox_kernel.wire.frame import FrameReader, pack
+from sandbox_kernel.wire.frame import Buffer, FrameReader, pack
 from sandbox_kernel.wire.order import Order
+from tests.relaying import RelayBackend
 from tests.waiting import until
 
 LIMITS = Settings(
@@ -35,6 +37,7 @@ LIMITS = Settings(
     calls_in_flight=1000,
     require_isolation=True,
 )
+RELAYED = False  # whether impostors are elsewhere, behind a relay: tests/elsewhere.py sets it
 
 
 class Peer:
@@ -92,8 +95,9 @@ class _Held(Worker):
         except OSError:
             pass
 
-    def limit_address_space(self, extra: int) -> None:
+    def limit_address_space(self, extra: int) -> list[Buffer]:
         """It has none of its own."""
+        return []
 
 
 def _nothing(_ended: Conversation) -> None:
@@ -112,13 +116,27 @@ class Impostor:
     def start(
         self, order: Order, lent: Lent, listener: Listener, loop: asyncio.AbstractEventLoop
     ) -> ActiveCode:
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
+        if RELAYED:
+            relay = RelayBackend(self, self._limits)
+            return relay.start(order, lent, listener, loop)
+        worker = self._begin()
         conversation = Conversation(order, lent, listener, loop, self._limits, Nest(), _nothing)
-        worker = _Held(ours, 0, None)
-        threading.Thread(target=self._play, args=(theirs, worker), daemon=True).start()
         conversation.attach(worker)
         return conversation
+
+    def _begin(self) -> Worker:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        worker = _Held(ours, 0, None)
+        threading.Thread(target=self._play, args=(theirs, worker), daemon=True).start()
+        return worker
+
+    def hand_out(self, taker: Taker, parent: Nest | None = None) -> None:
+        """What a relay asks of a pool."""
+        assert taker.attach(self._begin())
+
+    def release(self, taker: Taker) -> None:
+        """It keeps no place for it."""
 
     def _play(self, connection: socket.socket, worker: Worker) -> None:
         with connection:

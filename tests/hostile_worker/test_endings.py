@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import run_code
-from sandbox_kernel.wire.messages import CALL, FAILED, REPORT
+from sandbox_kernel.loans import Loan
+from sandbox_kernel.wire.messages import CALL, CALLS, FAILED, REPORT
 from tests.hostile_worker.fake import (
     Impostor,
     Peer,
@@ -54,6 +55,67 @@ def test_nothing_counts_after_the_end_while_a_sink_keeps_the_run_open() -> None:
     result = play(script, report=sink, globals={"f": lambda: called.append(1)})
     assert (result.status, result.result, result.reports) == ("success", 1, [1])
     assert called == []
+
+
+FAILS = frame(
+    FAILED,
+    '{"status": "error", "name": "E", "message": "", "stack": null, "specifier": null,'
+    ' "filename": null, "line": null, "column": null}',
+)
+
+
+@pytest.mark.parametrize("end", [finished(1), FAILS], ids=["finished", "failed"])
+def test_calls_made_in_the_last_moment_have_begun_when_the_result_is_told(end: bytes) -> None:
+    """All comes in one read; the result, which another thread waits for, says how the calls went."""
+    heard: list[int] = []
+
+    async def f(number: int) -> None:
+        heard.append(number)
+        if number == 3:
+            raise ValueError("told")
+        if number == 4:
+            await asyncio.Event().wait()
+
+    calls = value(CALLS, [[1, 0, [1]], [2, 0, [2]], [3, 0, [3]]])
+    result = face(ready(), calls, value(CALL, [4], 4, 0), end, globals={"f": f})
+    assert result.status == ("error" if end is FAILS else "success")
+    assert heard == [1, 2, 3, 4]
+    assert [call["outcome"] for call in result.calls] == ["ok", "ok", "error", "unfinished"]
+    assert list(map(str, result.bridge_errors)) == ["told"]
+
+
+def test_what_was_lent_is_given_back_after_the_last_calls_have_begun() -> None:
+    seen: list[str] = []
+
+    class Capability:
+        name = "notes"
+
+        def loan(self, name: str) -> Loan:
+            async def write() -> None:
+                seen.append("called")
+
+            exports = {"": ("write",)}
+            return Loan("host => ({'': host})", {"write": write}, exports, close=self.close)
+
+        def close(self) -> None:
+            seen.append("given back")
+
+        def describe(self, name: str | None = None) -> str:
+            return ""
+
+    result = face(ready(), value(CALL, [], 1, 0), finished(1), lend=[Capability()])
+    assert (result.status, seen) == ("success", ["called", "given back"])
+
+
+async def test_a_run_that_is_stopped_while_its_last_calls_begin_settles_once() -> None:
+    async def f() -> None:
+        run.terminate("enough")
+
+    impostor = Impostor(lambda peer: peer.send(ready(), value(CALL, [], 1, 0), finished(1)))
+    run = run_code("", engine=impostor, globals={"f": f})
+    result = await run
+    assert (result.status, result.result) == ("success", 1)
+    assert await run is result
 
 
 async def test_a_worker_that_dies_after_its_result_has_succeeded() -> None:

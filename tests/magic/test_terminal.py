@@ -19,7 +19,12 @@ class Terminal:
 
     def __init__(self, home: Path) -> None:
         flags = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor"]
-        environment = {**os.environ, "IPYTHONDIR": str(home), "TERM": "dumb"}
+        environment = {
+            **os.environ,
+            "IPYTHONDIR": str(home),
+            "XDG_CONFIG_HOME": str(home),
+            "TERM": "dumb",
+        }
         self._process: pexpect.spawn[str] = pexpect.spawn(
             sys.executable, flags, env=environment, encoding="utf-8", timeout=30, echo=False
         )
@@ -113,3 +118,12 @@ def test_no_terminal_escape_of_the_guest_gets_through(terminal: Terminal) -> Non
     terminal.wait_for("\\x9B2J")
     terminal.wait_for("\\x1Bc")
     terminal._prompt()
+
+
+def test_a_question_is_typed_and_answered(terminal: Terminal) -> None:
+    terminal.run("def send(to): return f'sent to {to}'\n")
+    for answer, said in (("y", "'sent to a'"), ("", "send was not allowed: a person said no")):
+        terminal.start("%%runcode --global send --ask\nsend('a')")
+        terminal.wait_for("send asks for permission: send('a')")
+        terminal.wait_for("anything else: no")
+        assert said in terminal.run(answer)

@@ -15,6 +15,8 @@ interface Native {
   release(idents: string): void;
   error(): Error;
   exhausted(): void;
+  utf8Decode(bytes: Uint8Array, fatal: number): string | undefined;
+  utf8Encode(text: string): ArrayBuffer;
 }
 
 // Of the engine, and removed from the realm by harden.js.

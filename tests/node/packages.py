@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import shutil
 import subprocess
 from functools import cache
@@ -19,9 +21,14 @@ _INSTALL = "npm install --no-audit --no-fund --no-package-lock --ignore-scripts 
 
 
 def install() -> None:
-    """A single npm call gets all packages, if any is missing."""
-    if not _is_installed():
-        subprocess.run([*_INSTALL.split(), "--prefix", str(NODE)], check=True, timeout=240)
+    """A single npm call gets all packages, if any is missing; other processes of the tests wait for it."""
+    folder = os.open(NODE, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not _is_installed():
+            subprocess.run([*_INSTALL.split(), "--prefix", str(NODE)], check=True, timeout=240)
+    finally:
+        os.close(folder)
 
 
 def _is_installed() -> bool:

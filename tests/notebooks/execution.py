@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"), key=lambda path: int(path.name.split("-")[0]))
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")

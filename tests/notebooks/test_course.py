@@ -13,8 +13,18 @@ from sandbox_kernel.worker.lockdown import ALLOWED_CALLS
 from .execution import FOLDER, NOTEBOOKS, code_cells, essence, execute, tags
 
 
-def test_the_course_has_its_eight_notebooks_in_order() -> None:
-    assert [path.name[:2] for path in NOTEBOOKS] == [f"{number}-" for number in range(1, 9)]
+def test_the_course_has_its_fifteen_notebooks() -> None:
+    numbers = [int(path.name.split("-")[0]) for path in NOTEBOOKS]
+    assert numbers == list(range(1, 16))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_has_a_picture_a_question_and_something_to_try(path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert "](images/" in text
+    assert "**Think about it.**" in text
+    assert "**Try it.**" in text
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -61,20 +61,17 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
 
 @pytest.fixture(scope="session")
 def installed(distributions: Distributions, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    prefix = tmp_path_factory.mktemp("environment")
-    venv.create(prefix, symlinks=True)
-    empty = Installed(prefix, tmp_path_factory.mktemp("home"))
-    pip: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        empty.python,
-        "install",
-        "--quiet",
-    ]
-    _output([*pip, distributions.wheel], empty.home)
-    return empty
+    return installation(str(distributions.wheel), tmp_path_factory.mktemp("environment"))
+
+
+def installation(requirement: str, folder: Path) -> Installed:
+    """A new environment in the folder, with the requirement in it, and a home beside it."""
+    venv.create(folder / "environment", symlinks=True)
+    (folder / "home").mkdir()
+    new = Installed(folder / "environment", folder / "home")
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", new.python]
+    _output([*pip, "install", "--quiet", requirement], new.home)
+    return new
 
 
 def _output(

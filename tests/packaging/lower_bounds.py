@@ -13,8 +13,9 @@ PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
 def lower_bounds() -> list[str]:
-    """`name==version` for each dependency; all of them have a lower bound."""
-    dependencies = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["dependencies"]
+    """`name==version` for each dependency, and for Dask; all of them have a lower bound."""
+    project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
+    dependencies = [*project["dependencies"], *project["optional-dependencies"]["dask"]]
     return [f"{name}=={version}" for name, version in map(_parts, dependencies)]
 
 

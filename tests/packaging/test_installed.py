@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.contract.serving import KEY, serving_as, started
 from tests.packaging.installed import Installed
 
 NOTEBOOK = Path(__file__).with_name("notebook.py")
@@ -55,3 +56,12 @@ def test_the_command_is_installed(installed: Installed, tmp_path: Path) -> None:
 def test_the_doctor_finds_nothing_broken(installed: Installed) -> None:
     printed = installed.run("-m", "sandbox_kernel", "doctor")
     assert printed.endswith("0 succeeded\n")
+
+
+def test_the_service_starts_as_the_container_starts_it(installed: Installed) -> None:
+    """docs/deploying.md: `ENTRYPOINT ["sandbox-kernel", "serve"]`."""
+    command = [str(installed.prefix / "bin" / "sandbox-kernel"), "serve"]
+    environment = {**installed.environment(), "SANDBOX_EXECUTOR_SERVICE_API_KEY": KEY}
+    process = started([*command, "--listen", "127.0.0.1:0"], environment)
+    with serving_as(process) as service:
+        assert service.execute("print(6 * 7)")["stdout"] == "42\n"

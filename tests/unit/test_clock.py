@@ -69,14 +69,14 @@ def test_a_countdown_counts_from_its_start() -> None:
     countdown.set(0, lambda: called.append("replaced"))
     countdown.set(SOON, lambda: (called.append("second"), done.set()))
     assert not done.wait(5 * SOON)  # it has not been started
-    countdown.start()
+    countdown.start(time.perf_counter())
     assert done.wait(ENOUGH)
     assert called == ["second"]
 
 
 def test_a_countdown_can_be_set_after_its_start_and_cancelled() -> None:
     countdown, called, done = Countdown(), list[int](), threading.Event()
-    countdown.start()
+    countdown.start(time.perf_counter())
     countdown.set(60, lambda: called.append(1))
     countdown.cancel()
     countdown.set(0, done.set)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +24,14 @@ from sandbox_kernel.agents import (
     SessionMemoryStore,
     run_agent,
 )
+
+RESET = b"not sent: the connection is reset instead"
+
+
+def reset(connection: socket.socket) -> None:
+    """As when the process behind it, or a box on the way, is gone."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
 
 
 @contextmanager
@@ -47,6 +57,9 @@ def serving(*answers: list[bytes] | int, headers: dict[str, str] | None = None) 
             self.send_response(200)
             self.end_headers()
             for piece in answer:
+                if piece is RESET:
+                    reset(self.connection)
+                    return
                 self.wfile.write(piece)
                 self.wfile.flush()
 
@@ -54,7 +67,7 @@ def serving(*answers: list[bytes] | int, headers: dict[str, str] | None = None) 
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/v1/", requests
     finally:
@@ -142,6 +155,7 @@ def test_calls_that_are_split_over_chunks_are_made_and_answered() -> None:
         (401, "answered 401: no quota left"),
         ([b""], "cut short"),
         ([chunk({"content": "Hel"}) + b"\n"], "cut short"),
+        ([chunk({"content": "Hel"}) + b"\n", RESET], "cut short|closed|answered 599"),
         ([b"data: nonsense\n"], "sent b'nonsense'"),
         ([b'data: {"choices": [3]}\n'], "sent a choice 3"),
         (

@@ -41,7 +41,6 @@ def test_nothing_follows_the_end(to: State) -> None:
         ([], State.RUNNING),
         ([], State.FINISHING),
         ([State.ATTACHED], State.FINISHING),
-        ([State.ATTACHED, State.RUNNING], State.QUEUED),
         ([State.ATTACHED, State.RUNNING], State.ATTACHED),
         (USUAL_WAY[:3], State.RUNNING),
     ],

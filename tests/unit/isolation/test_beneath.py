@@ -6,8 +6,9 @@ import errno
 import os
 import socket
 import stat
+import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox_kernel.isolation import resolve
+from sandbox_kernel.isolation import beneath, resolve
 from sandbox_kernel.isolation.beneath import Directory, Quota
-from tests.unprivileged import as_nobody
+from tests.unprivileged import NOBODY, as_nobody
 
 SECRET = b"a secret of the host"
 
@@ -220,6 +221,32 @@ def test_a_racing_link_never_gets_a_read_outside(directory: Directory, swapped: 
             break
     assert SECRET not in seen
     assert {b"harmless", "ELOOP"} <= seen <= {b"harmless", "ELOOP", "ENOENT"}
+
+
+def test_what_was_a_link_when_it_was_opened_is_told_as_one(
+    directory: Directory, root: Path, way_to_resolve: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it is a folder before and after."""
+    if way_to_resolve == "openat2":
+        pytest.skip("Linux opens it, and tells")
+    (root / "here").mkdir()
+    really_open = os.open
+
+    def swapped_meanwhile(
+        path: Any, flags: int, mode: int = 0, *, dir_fd: int | None = None
+    ) -> int:
+        if path != b"here":
+            return really_open(path, flags, mode, dir_fd=dir_fd)
+        (root / "here").rename(root / "aside")
+        (root / "here").symlink_to("..")
+        try:
+            return really_open(path, flags, mode, dir_fd=dir_fd)
+        finally:
+            (root / "here").unlink()
+            (root / "aside").rename(root / "here")
+
+    monkeypatch.setattr(os, "open", swapped_meanwhile)
+    assert code_of(directory.read, "here/file", 10) == "ELOOP"
 
 
 def test_a_racing_link_never_gets_a_write_outside(
@@ -453,38 +480,86 @@ def test_a_quota_holds_for_bytes_and_for_entries(root: Path) -> None:
 # ---------------------------------------------------------------------------- removal
 
 
-def nest(folder: Path, levels: int) -> None:
+def nest(folder: Path, levels: int, names: Sequence[str] = ("d",)) -> None:
+    """Folders in each other, each with a file and, if there are more names, folders beside it."""
     at = os.open(folder, os.O_RDONLY)
     for _ in range(levels):
-        os.mkdir("d", dir_fd=at)
+        for name in names:
+            os.mkdir(name, dir_fd=at)
         os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=at))
-        below = os.open("d", os.O_RDONLY, dir_fd=at)
+        below = os.open(max(names), os.O_RDONLY, dir_fd=at)
         os.close(at)
         at = below
     os.close(at)
 
 
+@pytest.fixture
+def in_memory() -> Iterator[Path]:
+    """A folder on a fast file system, for trees that take a disk seconds."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as made:
+        yield Path(made)
+        with Directory.at(made) as directory:
+            directory.empty()  # Python, recursing, could not
+
+
 def test_three_thousand_nested_folders_are_walked_within_bounds_and_removed(
-    directory: Directory, root: Path, way_to_resolve: str
+    in_memory: Path,
 ) -> None:
-    nest(root, 3000)
-    assert sum(1 for _ in directory.walk(100_000, depth=32)) == 2 * 33
-    if way_to_resolve == "openat2":
+    nest(in_memory, 3000)
+    with Directory.at(in_memory) as directory:
+        assert sum(1 for _ in directory.walk(100_000, depth=32)) == 2 * 33
+        directory.empty()
+    assert os.listdir(in_memory) == []
+
+
+class Effort:
+    """What a walk takes: names that Linux looks up, and descriptors held at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.names = self.held = 0
+        self._before = len(os.listdir("/proc/self/fd"))
+
+        def counted(folder: int, parts: Sequence[bytes], flags: int, mode: int = 0) -> int:
+            self.names += max(1, len(parts))
+            self.held = max(self.held, len(os.listdir("/proc/self/fd")) - self._before)
+            return resolve.open_beneath(folder, parts, flags, mode)
+
+        monkeypatch.setattr(beneath, "open_beneath", counted)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="takes Linux")
+@pytest.mark.parametrize("names", ["d", "db", "bd"])  # found after or before the way down
+def test_a_walk_is_as_deep_as_the_folders_and_takes_each_a_few_steps(
+    in_memory: Path, names: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels = 2500
+    nest(in_memory, levels, names)
+    effort = Effort(monkeypatch)
+    with Directory.at(in_memory) as directory:
         seen = sum(1 for _ in directory.walk(100_000))
-        assert 4000 < seen < 6000  # as deep as one path can say
-    directory.empty()
-    assert os.listdir(root) == []
+        assert seen == levels * (len(names) + 1)
+    assert effort.names < 20 * levels
+    assert effort.held < 40
 
 
-def test_wide_and_bushy_trees_are_removed(directory: Directory, root: Path) -> None:
+@pytest.mark.skipif(os.getuid() != 0, reason="takes root")
+def test_what_no_path_leads_to_is_given_away_too(in_memory: Path) -> None:
+    nest(in_memory, 40, ["d" * 250])
+    with Directory.at(in_memory) as directory:
+        directory.give_to(NOBODY)
+        assert [entry.stat.st_uid for entry in directory.walk(1000)] == [NOBODY] * 80
+
+
+def test_wide_and_bushy_trees_are_removed(in_memory: Path) -> None:
     for one in range(12):
         for two in range(12):
-            (root / f"{one}" / f"{two}" / "empty").mkdir(parents=True)
-            (root / f"{one}" / f"{two}" / "link").symlink_to("..")
+            (in_memory / f"{one}" / f"{two}" / "empty").mkdir(parents=True)
+            (in_memory / f"{one}" / f"{two}" / "link").symlink_to("..")
     for number in range(10_500):
-        os.close(os.open(root / "0" / f"f{number}", os.O_CREAT | os.O_WRONLY))
-    directory.empty()
-    assert os.listdir(root) == []
+        os.close(os.open(in_memory / "0" / f"f{number}", os.O_CREAT | os.O_WRONLY))
+    with Directory.at(in_memory) as directory:
+        directory.empty()
+    assert os.listdir(in_memory) == []
 
 
 def test_permissions_taken_away_do_not_keep_anything(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ class Remembered:
         self.reports.append(value)
         self.said.set()
 
+    def show(self, display: dict[str, Any]) -> None: ...
+
     def enter(self) -> None:
         self.entered += 1
 

@@ -203,10 +203,11 @@ def test_a_run_asks_twenty_questions_and_no_more() -> None:
 
 
 def test_a_question_dies_with_its_run() -> None:
-    cancelled: list[bool] = []
+    asked, cancelled = asyncio.Event(), []
 
     class Waiting:
         async def ask(self, batch: Any) -> Any:
+            asked.set()
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
@@ -216,8 +217,7 @@ def test_a_question_dies_with_its_run() -> None:
     async def main() -> None:
         gate = Policy({}, Waiting()).gate()
         task = asyncio.create_task(gate.ask(Call("a")))
-        for _ in range(5):
-            await asyncio.sleep(0)
+        await asked.wait()
         gate.close()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -269,3 +269,16 @@ def test_a_stored_answer_needs_get_and_set_only() -> None:
     gate = permission_gate(store, person)
     assert decided(gate, "a") == decided(gate, "a") == [True]
     assert store.kept == {"a": PermissionPolicy.ALLOW}
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Policy().gate(), lambda: permission_gate(InMemoryPermissionStore(), None)]
+)
+def test_the_words_that_would_allow_a_pinned_tool_have_its_plain_name(make: Any) -> None:
+    call = Call("@mcp/docs.search", rules=("@mcp/docs.search#1f0c",))
+    decision = make().decide(call)
+    assert "'@mcp/docs.search'" in decision.message
+    assert "#" not in decision.message
+    allowed = Policy({"@mcp/docs.search": "allow"}).gate().decide(call)
+    assert allowed is not None
+    assert allowed.allowed

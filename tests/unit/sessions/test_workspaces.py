@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -296,13 +297,27 @@ def test_permissions_that_a_program_took_away_do_not_keep_its_workspace(tmp_path
 
 
 def test_what_a_process_did_not_finish_removing_the_next_one_removes(tmp_path: Path) -> None:
-    first = Workspaces(tmp_path / "root")
-    first.open("s1").write("file", "")
-    first.shelf.put_away("s1")
-    assert os.listdir(tmp_path / "root" / ".removed")
-    second = Workspaces(tmp_path / "root")
-    second.open("s2")
-    assert until(lambda: os.listdir(tmp_path / "root" / ".removed") == [])
+    root = tmp_path / "root"
+    removed = root / ".removed"
+    (removed / "left").mkdir(parents=True)
+    (removed / "left" / "file").touch()
+    root.chmod(0o700)
+    Workspaces(root).open("s2")
+    assert until(lambda: os.listdir(removed) == [])
+
+
+def test_a_workspace_that_is_made_again_has_another_mark(workspaces: Workspaces) -> None:
+    shelf, marks = workspaces.shelf, set()
+    for _ in range(20):
+        workspaces.open("s1")
+        marks.add(shelf.mark_of("s1"))
+        workspaces.open("s1").write("file", "a use of it")
+        assert shelf.mark_of("s1") in marks
+        workspaces.delete("s1")
+        shelf.sweep()
+        assert shelf.mark_of("s1") == ""
+    assert len(marks) == 20
+    assert all(re.fullmatch("[0-9a-f]{32}", mark) for mark in marks)
 
 
 def test_closed_workspaces_stay_on_the_disk_and_say_that_they_are_closed(tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ def columns(made: int, *table: Any) -> str:
         (columns(8, ["o", ["a", "b"], 1, 1], ["v", [1]], ["v", [2]]), {"a": 1, "b": 2}),
         (columns(8, ["o", [], 1, 1]), {}),
         (columns(24, ["a", [2], 1], ["k", [0, 1], ["x"], 2], ["v", [3]]), [{}, {"x": 3}]),
-        (columns(22, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
-        (columns(22, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
-        (columns(24, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
+        (columns(25, ["s", [2], 1], ["v", [1, "a"]]), {1, "a"}),
+        (columns(25, ["s", [2], 1], ["v", [1, True]]), JSSet([1, True])),
+        (columns(30, ["m", [1], 1], ["v", ["k"]], ["v", [2]]), JSMap([("k", 2)])),
         (
             columns(9, ["a", [3], 1], ["+", [0, 1, 0], 2, 2], ["v", [1, 2]], ["u", 1]),
             [1, undefined, 2],
@@ -176,11 +176,11 @@ SWELLING = {
     "dates": columns(8 + 8 * MANY, ["a", [MANY], 1], ["d", list(range(MANY))]),
     "objects": columns(8 + 8 * MANY, ["a", [MANY], 1], ["o", ["a"], MANY, 2], ["v", [1] * MANY]),
     "arrays": columns(8 + 8 * MANY, ["a", [MANY], 1], ["a", [0] * MANY, 2], ["v", []]),
-    "sets": columns(8 + 12 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
-    "members": columns(12 + 5 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
+    "sets": columns(8 + 15 * MANY, ["a", [MANY], 1], ["s", [0] * MANY, 2], ["v", []]),
+    "members": columns(15 + 5 * MANY, ["s", [MANY], 1], ["v", list(range(1000, 1000 + MANY))]),
     "maps": columns(8 + 16 * MANY, ["a", [MANY], 1], ["m", [0] * MANY, 2], ["v", []], ["v", []]),
     "entries": columns(
-        16 + 8 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]
+        16 + 14 * MANY, ["m", [MANY], 1], ["v", list(range(MANY))], ["v", [1] * MANY]
     ),
 }
 

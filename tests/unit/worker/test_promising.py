@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox_kernel.contract import CodeExecutionOptions
 from sandbox_kernel.lending import lend
+from sandbox_kernel.options import CodeExecutionOptions
 from sandbox_kernel.worker.promising import Promising, promising
 
 
