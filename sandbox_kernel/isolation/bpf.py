@@ -11,7 +11,7 @@ import struct
 from collections.abc import Mapping
 from typing import NamedTuple
 
-ALLOW, KILL_PROCESS = 0x7FFF0000, 0x80000000
+ALLOW, NOTIFY, KILL_PROCESS = 0x7FFF0000, 0x7FC00000, 0x80000000
 _ERRNO = 0x00050000
 AUDIT_NUMBERS = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # from linux/audit.h
 _X32_BIT = 0x40000000  # marks x86-64's second table of calls, none of which is allowed

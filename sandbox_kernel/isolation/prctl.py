@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from .libc import ffi, libc
 from .steps import Step
@@ -55,13 +56,18 @@ def no_ambient_capabilities() -> Step:
 
 def filter_system_calls(program: bytes) -> Step:
     """Installs a program from `bpf.assemble`; it cannot be removed."""
-    count = len(program) // _INSTRUCTION_BYTES
-    code = ffi.new("struct sock_filter[]", count)
-    ffi.memmove(code, program, len(program))
-    header = ffi.new("struct sock_fprog *", (count, code))
+    header, code = filter_header(program)
     address = int(ffi.cast("unsigned long", header))
     step = _step("installing the system-call filter", _SET_SECCOMP, _SECCOMP_MODE_FILTER, address)
     return step._replace(memory=(header, code))
+
+
+def filter_header(program: bytes) -> tuple[Any, Any]:
+    """The `struct sock_fprog` of a program, and the memory that it points to, to be kept alive."""
+    count = len(program) // _INSTRUCTION_BYTES
+    code = ffi.new("struct sock_filter[]", count)
+    ffi.memmove(code, program, len(program))
+    return ffi.new("struct sock_fprog *", (count, code)), code
 
 
 def _step(what: str, option: int, first: int, second: int = 0) -> Step:

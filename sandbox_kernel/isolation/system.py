@@ -10,6 +10,7 @@ from .libc import ffi, libc
 _MACHINES = ("x86_64", "aarch64")
 _NUMBERS = {  # from linux's unistd.h, in the order of _MACHINES
     "pivot_root": (155, 41),
+    "seccomp": (317, 277),
     "landlock_create_ruleset": (444, 444),
     "landlock_add_rule": (445, 445),
     "landlock_restrict_self": (446, 446),

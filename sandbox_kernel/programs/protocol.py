@@ -139,11 +139,10 @@ ENDED, TIME, MEMORY, DISK, THREADS, ASKED = range(6)  # why a supervisor ended t
 
 
 class End(NamedTuple):
-    """How a program ended, when nothing of its tree lives any more."""
+    """How a program ended, when nothing of its tree can run any more."""
 
     status: int  # as `wait` gives it
     why: int
-    peak_kilobytes: int
     cpu_milliseconds: int
 
     def pack(self) -> bytes:
@@ -155,7 +154,7 @@ class End(NamedTuple):
         return cls(*_END.unpack(data)) if len(data) == _END.size else None
 
 
-_END = struct.Struct("<iiqq")
+_END = struct.Struct("<iiq")
 
 
 def pack_go(milliseconds: int) -> bytes:

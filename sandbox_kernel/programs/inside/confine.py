@@ -20,7 +20,7 @@ from resource import (
     getpagesize,
 )
 
-from ...isolation import credentials, landlock, namespaces, prctl, rlimits
+from ...isolation import credentials, exits, landlock, namespaces, prctl, rlimits
 from ...isolation.identity import SETPCAP, SETUID, Identity
 from ...isolation.libc import libc
 from ...isolation.steps import Step, take
@@ -129,6 +129,8 @@ class Confinement:
         self._hidden = not opened
         if binary is not None and self._hidden:
             raise PermissionError(f"{binary.path} cannot be reached by users other than root")
+        # Others end with threads that are still there, and then it is of no use.
+        self._hears_exits = binary is None and exits.are_heard()
         version = 0 if level == PROCESS else landlock.abi()
         self._has_landlock = version > 0
         self._program = filter_program(
@@ -149,8 +151,11 @@ class Confinement:
         """Whose the program's directory has to be; None for the zygote's own user."""
         return None if self._hidden else launch.user
 
-    def complete(self, launch: Launch, folder: str, scratch: str) -> None:
-        """From here on this process is as confined as its level says. Raises if it is not."""
+    def complete(self, launch: Launch, folder: str, scratch: str) -> int | None:
+        """From here on this process is as confined as its level says. Raises if it is not.
+
+        The descriptor at which its exit is heard of, where Linux can do that.
+        """
         supervisor = os.getppid()
         if self._has_root and not self._is_root:
             namespaces.own_users(INNER_USER, PROC)
@@ -165,7 +170,9 @@ class Confinement:
         self._restrict_files(folder, scratch, launch.installed)
         program = for_process(self._program, os.getpid())
         os.close(PROC)
+        listener = exits.hold() if self._hears_exits else None
         take([prctl.filter_system_calls(program)])
+        return listener
 
     def _limits(self, launch: Launch) -> list[Step]:
         limits = launch.limits

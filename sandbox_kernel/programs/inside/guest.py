@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import socket
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -20,18 +21,23 @@ _LONGEST_JOB = (1 << 32) - 1
 
 
 def live(
-    streams: list[int], confine: Callable[[], None], become: Callable[[], NoReturn]
+    streams: list[int], confine: Callable[[], int | None], become: Callable[[], NoReturn]
 ) -> NoReturn:
-    """In the fork of a supervisor. The last of its streams says whether it is confined."""
+    """In the fork of a supervisor. The last of its streams says whether it is confined.
+
+    What `confine` returns goes to the supervisor, which hears of the guest's exit there.
+    """
     descriptors.take(streams)
     try:
         os.setsid()
-        confine()
+        listener = confine()
     except BaseException as error:
         os.write(READY, f"{type(error).__name__}: {error}".encode())
         os._exit(_EXIT_UNABLE)
-    os.write(READY, b"ready")
-    os.close(READY)
+    with socket.socket(fileno=READY) as ready:
+        socket.send_fds(ready, [b"ready"], [] if listener is None else [listener])
+    if listener is not None:
+        os.close(listener)
     try:
         become()
     except BaseException as error:  # ours, since a program's own ends in its exit code

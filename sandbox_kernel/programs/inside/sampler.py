@@ -34,7 +34,7 @@ class Sampler:
     def why(self, pids: list[int]) -> int:
         if self._memory_is_over(pids):
             return MEMORY
-        if sum(self._threads(pid) for pid in pids) > self._limits.processes:
+        if sum(self.threads(pid) for pid in pids) > self._limits.processes:
             return THREADS
         if self._folders and self._files_are_over(pids):
             return DISK
@@ -69,7 +69,7 @@ class Sampler:
                 return int(line.split()[1]) * 1024
         return self._resident(pid)
 
-    def _threads(self, pid: int) -> int:
+    def threads(self, pid: int) -> int:
         """The number of folders in a folder is its count of links, but for two."""
         try:
             return os.stat(f"{pid}/task", dir_fd=self._proc).st_nlink - 2

@@ -11,10 +11,12 @@ import os
 import select
 import signal
 import socket
+from collections.abc import Container
+from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
 
-from ...isolation import credentials, namespaces, prctl
+from ...isolation import credentials, exits, namespaces, prctl
 from ...isolation.beneath import Directory
 from ...isolation.identity import KILL
 from ...isolation.steps import take
@@ -46,6 +48,8 @@ class Supervisor:
         self._launch = launch
         self._control = control
         self._asked: tuple[float, float] | None = None  # when, and what was computed until then
+        self._exits: int | None = None  # where the guest's exit is heard of
+        self._has_told = False  # how it ended
         self._has_root = confinement.level == NAMESPACES
         self._box, self._scratch = BOX, SCRATCH
         if not self._has_root:
@@ -61,7 +65,7 @@ class Supervisor:
         """
         if self._has_root:
             namespaces.unshare(namespaces.MOUNTS)
-        says_ready, ready = os.pipe2(os.O_CLOEXEC)
+        says_ready, ready = socket.socketpair()
         is_made, made = os.pipe2(os.O_CLOEXEC)
         guest = os.fork()
         if guest == 0:
@@ -69,23 +73,21 @@ class Supervisor:
             os.close(made)
             if not os.read(is_made, 1):
                 os._exit(1)  # there will be no place
-            guests.live([*streams, ready], self._confine, self._become)
-        for descriptor in (*streams, ready, is_made):
+            guests.live([*streams, ready.detach()], self._confine, self._become)
+        for descriptor in (*streams, ready.detach(), is_made):
             os.close(descriptor)
         self._prepare()
         self._give_up()
         take([prctl.not_dumpable()])
         os.write(made, b"!")
         os.close(made)
-        error = _read_all(says_ready)
-        if error != b"ready":
-            raise RuntimeError(error.decode("utf-8", "replace") or "the guest ended at its birth")
+        self._hear_ready(says_ready)
         self._say_ready(guest)
         self._watch(guest)
         os._exit(0)
 
-    def _confine(self) -> None:
-        self._confinement.complete(self._launch, self._box, self._scratch)
+    def _confine(self) -> int | None:
+        return self._confinement.complete(self._launch, self._box, self._scratch)
 
     def _become(self) -> NoReturn:
         """In the guest, once it is confined."""
@@ -135,6 +137,13 @@ class Supervisor:
         held = self._confinement.capabilities
         take([credentials.only_capabilities([each for each in _TO_WATCH if each in held])])
 
+    def _hear_ready(self, guest: socket.socket) -> None:
+        with guest:
+            said, passed, _, _ = socket.recv_fds(guest, _LONGEST_ERROR, 1, socket.MSG_CMSG_CLOEXEC)
+        if said != b"ready":
+            raise RuntimeError(said.decode("utf-8", "replace") or "the guest ended at its birth")
+        self._exits = passed[0] if passed else None
+
     def _say_ready(self, guest: int) -> None:
         self._guest = os.pidfd_open(guest)
         own = os.pidfd_open(os.getpid())
@@ -152,16 +161,17 @@ class Supervisor:
         poll.register(self._control, select.POLLIN)
         poll.register(self._guest, select.POLLIN)
         sampler = self._sampler()
-        sampler.why([guest])  # what a fork does for the first time is slow; now nobody waits
+        # What a fork does for the first time is slow; now nobody waits.
+        sampler.why([guest])
+        self._is_alone(guest, sampler)
         why = self._wait_for_go(poll)
         if why is None:
             why = self._wait_for_end(poll, guest, sampler)
         end = self._end_tree(guest, why)
-        try:
-            self._control.send(end.pack())
+        with suppress(OSError):  # the host is gone
+            if not self._has_told:
+                self._control.send(end.pack())
             self._read_what_is_left()
-        except OSError:
-            pass  # the host is gone
 
     def _read_what_is_left(self) -> None:
         """A socket that is closed with something unread tells the other side of a failure first."""
@@ -188,20 +198,45 @@ class Supervisor:
         return Sampler(self._launch.limits, self._confinement.base, proc, folders)
 
     def _wait_for_end(self, poll: select.poll, guest: int, sampler: Sampler) -> int:
+        if self._exits is not None:
+            poll.register(self._exits, select.POLLIN)
         while True:
             left = self._deadline + self._excused(guest, sampler) - monotonic()
             if left <= 0:
                 return TIME
-            ready = poll.poll(max(1, min(_SAMPLE_SECONDS, left) * 1000))
+            ready = dict(poll.poll(max(1, min(_SAMPLE_SECONDS, left) * 1000)))
+            if self._exits is not None and (event := ready.pop(self._exits, 0)):
+                if event != select.POLLIN:  # all who could exit are gone
+                    poll.unregister(self._exits)
+                elif self._hear_exit(self._exits, guest, sampler):
+                    return ENDED
             if ready and not self._is_about_time(ready, guest, sampler):
-                return self._why(ready)
+                return ENDED if self._guest in ready else ASKED
             why = sampler.why(self._tree(guest))
             if why != ENDED:
                 return why
 
-    def _is_about_time(self, ready: list[tuple[int, int]], guest: int, sampler: Sampler) -> bool:
+    def _hear_exit(self, listener: int, guest: int, sampler: Sampler) -> bool:
+        """Whether nothing of the tree can run any more. Then its end is told at once.
+
+        Linux takes a while to give its memory back, and nobody needs to wait for that.
+        """
+        notice = exits.next_notice(listener)
+        if notice is None:
+            return False
+        if notice.pid == guest and self._is_alone(guest, sampler):
+            with suppress(OSError):  # the host is gone
+                self._control.send(End(notice.status << 8, ENDED, 0).pack())
+            self._has_told = True
+        exits.let_go(listener, notice)
+        return self._has_told
+
+    def _is_alone(self, guest: int, sampler: Sampler) -> bool:
+        return sampler.threads(guest) == 1 and self._tree(guest) == [guest]
+
+    def _is_about_time(self, ready: Container[int], guest: int, sampler: Sampler) -> bool:
         """Whether the host says that a question was asked or answered, and nothing else happened."""
-        if [descriptor for descriptor, _ in ready] != [self._control.fileno()]:
+        if self._guest in ready:
             return False
         said = self._control.recv(64)
         if said == ASKING:
@@ -219,11 +254,6 @@ class Supervisor:
         computed = max(0.0, sampler.processor_seconds(self._tree(guest)) - before)
         return max(0.0, monotonic() - since - computed)
 
-    def _why(self, ready: list[tuple[int, int]]) -> int:
-        if any(descriptor == self._guest for descriptor, _ in ready):
-            return ENDED
-        return ASKED
-
     def _tree(self, guest: int) -> list[int]:
         """Without forks the tree is the guest; with them, all others in this namespace."""
         if not self._confinement.forks:
@@ -238,7 +268,7 @@ class Supervisor:
         cpu = usage.ru_utime + usage.ru_stime
         if self._confinement.forks:
             cpu += _end_everything_else()
-        return End(status, why, usage.ru_maxrss, int(cpu * 1000))
+        return End(status, why, int(cpu * 1000))
 
 
 def _end_everything_else() -> float:
@@ -254,12 +284,3 @@ def _end_everything_else() -> float:
         except ChildProcessError:
             return cpu
         cpu += usage.ru_utime + usage.ru_stime
-
-
-def _read_all(descriptor: int) -> bytes:
-    """All that is said until everybody has closed the other end."""
-    parts = []
-    while part := os.read(descriptor, _LONGEST_ERROR):
-        parts.append(part)
-    os.close(descriptor)
-    return b"".join(parts)[:_LONGEST_ERROR]
