@@ -86,6 +86,7 @@ class Channel:
             return  # the program has ended
         self._feed.add(frame)
         if self._feed.waiting > _MOST_UNREAD:
+            self.close()  # until it has ended, no more answers may pile up
             self._stop("it does not read the answers to its calls")
 
     def drain(self) -> None:
