@@ -7,14 +7,12 @@ heard of it, nothing but its death can interrupt that, so none of its signal han
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import struct
 from typing import NamedTuple
 
 from . import bpf
-from .libc import ffi
 from .prctl import filter_header
 from .system import call
 
@@ -36,25 +34,20 @@ class Notice(NamedTuple):
     status: int
 
 
-def are_heard() -> bool:
-    """Whether Linux knows these flags: then it complains about the filter, which is missing."""
-    try:
-        call("seccomp", _SET_MODE_FILTER, _FLAGS, ffi.NULL)
-    except OSError as error:
-        return error.errno == errno.EFAULT
-    return False
+def hold() -> int | None:
+    """Holds the exits of this process and of all that it forks; the descriptor of the listener.
 
-
-def hold() -> int:
-    """Of this process and all that it forks; the descriptor of the listener.
-
-    Before other filters, which may forbid it. It needs `no_new_privileges`.
+    None where Linux is too old, or where whoever runs this machine listens already: there can be one
+    listener only. It needs `no_new_privileges`, and has to come before filters that forbid it.
     """
     machine = os.uname().machine
     exits = {"exit_group": _EXIT_GROUP[machine]}
     rules = {"exit_group": bpf.always(bpf.NOTIFY)}
     header, _memory = filter_header(bpf.assemble(machine, exits, rules, bpf.ALLOW))
-    return call("seccomp", _SET_MODE_FILTER, _FLAGS, header)
+    try:
+        return call("seccomp", _SET_MODE_FILTER, _FLAGS, header)
+    except OSError:
+        return None
 
 
 def next_notice(listener: int) -> Notice | None:

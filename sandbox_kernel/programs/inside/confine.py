@@ -129,8 +129,6 @@ class Confinement:
         self._hidden = not opened
         if binary is not None and self._hidden:
             raise PermissionError(f"{binary.path} cannot be reached by users other than root")
-        # Others end with threads that are still there, and then it is of no use.
-        self._hears_exits = binary is None and exits.are_heard()
         version = 0 if level == PROCESS else landlock.abi()
         self._has_landlock = version > 0
         self._program = filter_program(
@@ -170,7 +168,8 @@ class Confinement:
         self._restrict_files(folder, scratch, launch.installed)
         program = for_process(self._program, os.getpid())
         os.close(PROC)
-        listener = exits.hold() if self._hears_exits else None
+        # Node and Deno exit with threads that still run, so for them it would be of no use.
+        listener = exits.hold() if self.binary is None else None
         take([prctl.filter_system_calls(program)])
         return listener
 
