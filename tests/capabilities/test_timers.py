@@ -24,6 +24,18 @@ def test_timers_fire_in_the_order_they_are_due() -> None:
     assert run(source).unwrap() == "abc"
 
 
+def test_timers_of_one_turn_count_from_the_same_moment() -> None:
+    """However long it takes to set them: a busy machine changes no order."""
+    source = """const order = [];
+    setTimeout(() => order.push('b'), 30);
+    for (const began = Date.now(); Date.now() < began + 60;);
+    setTimeout(() => order.push('a'), 10);
+    await sleep(60);
+    while (order.length < 2) await sleep(1);
+    export default order.join('')"""
+    assert run(source).unwrap() == "ab"
+
+
 def test_timers_that_are_due_together_fire_in_the_order_they_were_set() -> None:
     source = """const order = [];
     for (let i = 0; i < 50; i++) setTimeout(() => order.push(i), 5);

@@ -8,8 +8,19 @@ const PromiseConstructor = Promise;
 const then = uncurry(Promise.prototype.then);
 const LONGEST = 2 ** 31 - 1; // a longer delay is none, as on other platforms
 const pending = newList();
+const settled = PromiseConstructor.resolve();
 let last = 0;
 let wakesAt = Infinity;
+let turn; // when the first timer of this turn was set
+
+// All timers of one turn count from the same moment, as on other platforms: their delays order them.
+function turnBegan() {
+  if (turn === undefined) {
+    turn = now();
+    then(settled, () => (turn = undefined));
+  }
+  return turn;
+}
 
 function add(timer) {
   let at = pending.length;
@@ -61,7 +72,7 @@ function start(callback, delay, args, repeats) {
   let ms = NumberFunction(delay);
   if (!(ms >= 1 && ms <= LONGEST)) ms = repeats ? 1 : 0;
   const number = ++last;
-  add({ __proto__: null, number, due: now() + ms, period: repeats ? ms : undefined, callback, args });
+  add({ __proto__: null, number, due: turnBegan() + ms, period: repeats ? ms : undefined, callback, args });
   arm();
   return number;
 }
