@@ -4,6 +4,7 @@ A lent function may carry marks, attributes that say more about it than its name
     __sandbox_tier__   a text, such as "T4" for what only a person or a kept answer may allow
     __sandbox_will__   called with the call's arguments: what the host will do, in a few words
     __sandbox_rule__   called with them, too: a narrower name for rules, or a list of such names
+    __sandbox_also__   another name that rules know it by
     __sandbox_gated__  of one that carries calls of others: called in its place if there is a gate, with
                        `async decide(calls) -> decisions` and the arguments
 """
@@ -38,7 +39,7 @@ class Call:
     what: str | None = None  # the host will do, if that says more
     line: int | None = None  # of the guest's code
     rules: tuple[str, ...] = ()  # names for rules, narrower than its own
-    also: tuple[str, ...] = ()  # other names that the same function was lent under
+    also: tuple[str, ...] = ()  # other names that the same function has
     why: str | None = None  # it is asked about again
     shown: str = ""  # the arguments, shortened
     decision: str = ALLOWED
@@ -98,6 +99,7 @@ class Marks(NamedTuple):
     will: Callable[..., object] | None = None
     rule: Callable[..., object] | None = None
     gated: Callable[..., Awaitable[Any]] | None = None
+    also: str | None = None
 
     @classmethod
     def of(cls, function: object) -> Marks:
@@ -105,15 +107,17 @@ class Marks(NamedTuple):
         will = getattr(function, "__sandbox_will__", None)
         rule = getattr(function, "__sandbox_rule__", None)
         gated = getattr(function, "__sandbox_gated__", None)
-        if tier is None and will is None and rule is None and gated is None:
-            return UNMARKED
-        return cls(tier, will, rule, gated)
+        also = getattr(function, "__sandbox_also__", None)
+        marks = cls(tier, will, rule, gated, also)
+        return UNMARKED if marks == UNMARKED else marks
 
     def put_on(self, call: Call) -> None:
         """All but `what`. Raises what the marks raise, and ValueError if they give no names."""
         if self is UNMARKED:
             return
         call.tier = self.tier
+        if self.also is not None:
+            call.also = (*call.also, self.also)
         found: Any = () if self.rule is None else _given(self.rule, call.args)
         names = (found,) if isinstance(found, str) else tuple(found)
         if len(names) > _MOST_RULES or not all(isinstance(name, str) and name for name in names):
@@ -132,8 +136,8 @@ def _given(mark: Callable[..., Any], args: Any) -> Any:
 UNMARKED = Marks()
 
 
-def mark(function: Any, **marks: Callable[..., object]) -> None:
-    """Puts `will`, `rule` or `gated` on a function that is lent; `Marks.of` finds them."""
+def mark(function: Any, **marks: object) -> None:
+    """Puts `will`, `rule`, `also` or `gated` on a function that is lent; `Marks.of` finds them."""
     for name, found in marks.items():
         setattr(function, f"__sandbox_{name}__", found)
 

@@ -67,9 +67,32 @@ class NodeCalls:
         made: dict[str, Callable[..., Any]] = {}
         for name in _SYSTEM_CALLS:
             call = self._wrapped(name, getattr(self, name))
-            made[name] = _marked(_awaitable(call), module, name)
-            made[f"{name}Sync"] = _marked(call, module, name)
+            made[name] = self._marked(_awaitable(call), module, name)
+            made[f"{name}Sync"] = self._marked(call, module, name)
         return made
+
+    def _marked(
+        self, function: Callable[..., Any], module: str, name: str
+    ) -> Callable[..., Any]:
+        """What a person is asked, and the names for rules: with or without `Sync`, and its paths."""
+        count = 2 if name in ("rename", "copyFile") else 1
+
+        def paths(*args: Any) -> list[str]:
+            try:
+                return [spelled(self._place(each)) for each in args[:count]]
+            except OSError as error:
+                raise _node_error(error, name, args) from None
+
+        def will(*args: Any) -> str:
+            writes = name in ("writeFile", "appendFile")
+            size = f" ({len(_bytes(args[1])):,} bytes)" if writes else ""
+            return f"{name} {' to '.join(paths(*args))}{size}"
+
+        def rule(*args: Any) -> list[str]:
+            return [f"{module}.{name}:{path}" for path in paths(*args)]
+
+        mark(function, will=will, rule=rule, also=f"{module}.{name}")
+        return function
 
     def _wrapped(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -186,24 +209,6 @@ def _awaitable(call: Callable[..., Any]) -> Callable[..., Any]:
         return call(*args)
 
     return later
-
-
-def _marked(function: Callable[..., Any], module: str, name: str) -> Callable[..., Any]:
-    """What a person is asked, and the names for rules: that of the call, and with its path."""
-    takes_two = name in ("rename", "copyFile")
-
-    def paths(*args: Any) -> list[str]:
-        return [spelled(place(each)) for each in args[: 1 + takes_two]]
-
-    def will(*args: Any) -> str:
-        size = f" ({len(_bytes(args[1])):,} bytes)" if name in ("writeFile", "appendFile") else ""
-        return f"{name} {' to '.join(paths(*args))}{size}"
-
-    def rule(*args: Any) -> list[str]:
-        return [f"{module}.{name}", *(f"{module}.{name}:{path}" for path in paths(*args))]
-
-    mark(function, will=will, rule=rule)
-    return function
 
 
 def _node_error(error: OSError, name: str, args: tuple[Any, ...]) -> GuestError:

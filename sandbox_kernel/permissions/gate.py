@@ -16,7 +16,7 @@ from ..calls import Call, Decision
 from ..errors import OptionError
 from .asking import GATHERING, MOST_QUESTIONS, Asking, Prompter, denied
 from .effects import ApprovalChoice, PermissionPolicy
-from .rules import Given, Rules, strictest
+from .rules import Given, Rules, check_name, strictest
 from .store import FilePermissionStore, InMemoryPermissionStore, PermissionStore
 
 _ASKS_ALWAYS = "T4"  # the tier of tools that only a person, or a kept answer, can allow
@@ -104,9 +104,19 @@ class Gate:
         if how == ApprovalChoice.ALLOW_RUN.value:
             self._allowed_names.add(name)
         elif how == ApprovalChoice.ALLOW_ALWAYS.value:
-            self._keep(name, PermissionPolicy.ALLOW)
+            if not self._kept(name, PermissionPolicy.ALLOW):
+                self._allowed_names.add(name)
         elif how == ApprovalChoice.DENY_ALWAYS.value:
-            self._keep(name, PermissionPolicy.DENY)
+            self._kept(name, PermissionPolicy.DENY)
+
+    def _kept(self, name: str, effect: PermissionPolicy) -> bool:
+        """A guest chooses paths, and a person who allowed `x*` has seen one file of that name."""
+        try:
+            self._keep(check_name(name), effect)
+        except Exception as error:
+            warnings.warn(f"an answer that was to hold always does not: {error}", stacklevel=2)
+            return False
+        return True
 
     def close(self) -> None:
         """Open questions go away."""

@@ -71,6 +71,13 @@ def check_pattern(pattern: object) -> str:
     return pattern
 
 
+def check_name(name: str) -> str:
+    """Of one call, which as a pattern would stand for others."""
+    if name.endswith("*"):
+        raise OptionError(f"{name!r:.200} as a rule would be about other names, too")
+    return check_pattern(name)
+
+
 def _checked(given: Given) -> list[Rule]:
     pairs = given.items() if isinstance(given, Mapping) else given
     rules: list[Rule] = []

@@ -16,6 +16,6 @@ def asked_about(tool: Tool, args: Any, ident: str = "") -> Call:
     call.tier, call.what = tool.tier, marks.what(args)
     lent_as: str | None = getattr(tool, "lent_as", None)
     if lent_as is not None:
-        call.also = (lent_as,)
+        call.also = (*call.also, lent_as)
         call.rules = call.rules or (lent_as,)
     return call

@@ -11,6 +11,8 @@ import pytest
 
 from sandbox_kernel import OptionError, run_code
 from sandbox_kernel.capabilities import files
+from sandbox_kernel.permissions import ApprovalChoice, InMemoryPermissionStore, Policy
+from tests.permissions.people import Person
 
 CODE = """
 import fs from 'fs'; import * as p from 'node:fs/promises';
@@ -211,10 +213,60 @@ def test_a_folder_that_has_gone_is_told_when_it_is_lent(root: Path) -> None:
 def test_calls_say_what_will_be_done(root: Path) -> None:
     write = files(root, "write").loan("fs").host["writeFile"]
     assert write.__sandbox_will__("sub/../x", "12345") == "writeFile x (5 bytes)"
-    assert write.__sandbox_rule__("./sub//y", "") == ["fs.writeFile", "fs.writeFile:sub/y"]
+    assert write.__sandbox_rule__("./sub//y", "") == ["fs.writeFile:sub/y"]
     rename = files(root, "write").loan("data").host["renameSync"]
     assert rename.__sandbox_will__("a", "b") == "rename a to b"
-    assert rename.__sandbox_rule__("a", "b") == ["data.rename", "data.rename:a", "data.rename:b"]
+    assert rename.__sandbox_rule__("a", "b") == ["data.rename:a", "data.rename:b"]
+    assert rename.__sandbox_also__ == "data.rename"
+
+
+TRIES = """
+const said = [];
+for (const path of ['a.txt', 'sub/b.csv', '../secret']) {
+  said.push(await code(() => p.readFile(path, 'utf8')), await code(() => fs.readFileSync(path, 'utf8')));
+}
+export default said
+"""
+NO, OUT = "PermissionError", ["Error EACCES"] * 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "reads"),
+    [
+        ({"fs.readFile:a.txt": "allow"}, [True, True, False, False]),
+        ({"fs.readFile:sub/*": "allow"}, [False, False, True, True]),
+        ({"fs.readFile": "allow"}, [True, True, True, True]),
+        ({"fs.*": "allow", "fs.readFile:sub/*": "deny"}, [True, True, False, False]),
+        ({"fs.*": "allow", "fs.readFile": "deny"}, [False, False, False, False]),
+    ],
+)
+def test_a_rule_may_name_a_path_or_the_call_with_or_without_sync(
+    root: Path, rules: dict[str, str], reads: list[bool]
+) -> None:
+    result = run_code(CODE + TRIES, lend=[files(root)], policy=Policy(rules)).wait(60)
+    said = result.unwrap()
+    assert [not each.startswith(NO) for each in said[:4]] == reads
+    assert said[4:] == OUT
+
+
+@pytest.mark.parametrize("kept", ["by the policy", "in a store"])
+@pytest.mark.parametrize(
+    "choice", [ApprovalChoice.ALLOW_RUN, ApprovalChoice.ALLOW_ALWAYS, ApprovalChoice.DENY_ALWAYS]
+)
+def test_an_answer_about_a_file_is_about_no_other(
+    root: Path, choice: ApprovalChoice, kept: str
+) -> None:
+    person = Person(choice, ApprovalChoice.ALLOW_ONCE)
+    store = InMemoryPermissionStore() if kept == "in a store" else None
+    policy = Policy(ask=person, store=store)
+    result = run_code(CODE + TRIES, lend=[files(root)], policy=policy).wait(60)
+    assert [each.what for each in person.asked] == [
+        "readFile a.txt",
+        "readFile sub/b.csv",
+        "readFile sub/b.csv",
+    ]
+    allowed = [each["outcome"] == "ok" for each in result.calls[:4]]
+    assert allowed == [choice.allows, choice.allows, True, True]
 
 
 def test_the_declaration_names_every_export(root: Path) -> None:

@@ -23,6 +23,7 @@ from sandbox_kernel.permissions import (
 )
 
 ALLOW_ONCE, DENY_ONCE = ApprovalChoice.ALLOW_ONCE, ApprovalChoice.DENY_ONCE
+ALLOW_ALWAYS = ApprovalChoice.ALLOW_ALWAYS
 
 
 class Person:
@@ -100,6 +101,31 @@ def test_an_answer_for_always_is_kept(choice: ApprovalChoice, allowed: bool) -> 
         assert decided(make(), "mail.send") == [allowed]
     assert len(person.batches) == 2
     assert store.get("mail.send") is PermissionPolicy("allow" if allowed else "deny")
+
+
+@pytest.mark.parametrize("name", ["fs.readFile:*", "fs.readFile:a*", "fs.readFile:a ", "a\nb"])
+def test_an_answer_about_a_name_that_would_be_a_pattern_or_none_is_for_the_run(name: str) -> None:
+    store = InMemoryPermissionStore()
+    person = Person([ALLOW_ALWAYS], [DENY_ONCE], [ApprovalChoice.DENY_ALWAYS])
+    gate = permission_gate(store, person)
+    with pytest.warns(UserWarning, match="was to hold always does not: .*fs.readFile|a.nb"):
+        assert decided(gate, name) == [True]
+    assert decided(gate, name) == [True]
+    assert decided(gate, "fs.readFile:another") == [False]
+    with pytest.warns(UserWarning, match="was to hold always does not"):
+        assert decided(permission_gate(store, person), name) == [False]
+    assert store.entries() == {}
+
+
+def test_an_answer_that_the_store_cannot_keep_still_holds_for_the_run() -> None:
+    class Full(InMemoryPermissionStore):
+        def set(self, name: str, policy: PermissionPolicy | str) -> None:
+            raise OSError("disk full")
+
+    gate = permission_gate(Full(), Person([ALLOW_ALWAYS]))
+    with pytest.warns(UserWarning, match="disk full"):
+        assert decided(gate, "mail.send") == [True]
+    assert decided(gate, "mail.send") == [True]
 
 
 def test_nobody_to_ask_is_a_no_that_says_how_to_allow_it() -> None:
