@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from ..bridges import mode_of
+from ..calls import Marks, mark
 from ..errors import LimitError, OptionError, SerializationError
 from ..exports import exports_of, holds_functions
 from ..loans import Capability, Loan, is_capability
@@ -136,7 +137,13 @@ class Budget:
         return given
 
     def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, which now counts."""
+        """The function, which now counts, as does what is called in its place if there is a gate."""
+        counts, gated = self._around(function), Marks.of(function).gated
+        if gated is not None:
+            mark(counts, gated=self._around(gated))
+        return counts
+
+    def _around(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if mode_of(function) == ASYNC:
 
             @functools.wraps(function)

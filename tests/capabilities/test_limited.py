@@ -14,6 +14,7 @@ import pytest
 from sandbox_kernel import OptionError, SerializationError, run_code
 from sandbox_kernel.capabilities import checked, limited, timers
 from sandbox_kernel.errors import LimitError
+from sandbox_kernel.permissions import Policy
 from sandbox_kernel.tools import Toolbox
 
 CAUGHT = "const caught = (f) => { try { return f(); } catch (e) { return `${e.name}: ${e.message}`; } };\n"
@@ -42,6 +43,18 @@ def test_all_functions_share_the_budget() -> None:
     result = run_code(source, lend={"m": box}).wait().result
     assert result[:2] == [1, 2]
     assert "used up" in result[2]
+
+
+def test_a_gate_does_not_change_what_is_counted() -> None:
+    tools = limited(Toolbox([twice]).exports(), calls=2)
+    source = """import { callTool, twice } from 'tools'; const said = [];
+    for (const call of [() => callTool('twice', { x: 1 }), () => twice({ x: 2 }), () => callTool('twice', { x: 3 })]) {
+      said.push(await call().catch((error) => error.name));
+    }
+    export default said"""
+    policy = Policy({"twice": "allow"})
+    result = run_code(source, imports={"tools": tools}, policy=policy).wait()
+    assert result.unwrap() == [2, 4, "LimitError"]
 
 
 @pytest.mark.parametrize("how", ["imports", "lend"])
