@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..calls import mark
+from ..calls import Call, Decision, Refused, mark
 from ..loans import Loan
 from .checks import seconds, whole
 from .hosts import Host as Host
-from .hosts import Rule, rules_of, target_of
+from .hosts import Rule, Target, rules_of
 from .scripts import described, script
+
+if TYPE_CHECKING:
+    from .requesting import Requests
 
 _EXPORTS = ("fetch", "Headers", "Request", "Response")
 
@@ -75,10 +77,10 @@ class Fetch:
     name = "fetch"
 
     def loan(self, name: str) -> Loan:
-        from .requesting import Requests  # with it the HTTP client, only for those who lend this
+        from .requesting import Requests  # with the HTTP client, only for those who lend this
 
         requests = Requests(self.rules, self.bounds)
-        host = {"fetch": _marked(requests.fetch, name)}
+        host = {"fetch": _lent(requests, name)}
         exports = {"": (*_EXPORTS, "default")}
         return Loan(script("fetch"), host, exports, free=_EXPORTS, close=requests.close)
 
@@ -87,26 +89,41 @@ class Fetch:
         return f"// Hosts: {hosts}\n" + described("fetch", self.name, name)
 
 
-def _marked(function: Callable[..., Any], module: str) -> Callable[..., Any]:
-    """What a person is asked, and a name for rules, both of the URL as it will be requested."""
+def _lent(requests: Requests, module: str) -> Callable[..., Any]:
+    """A gate is asked about each request that the host will make: a redirect leads to another one."""
 
-    @functools.wraps(function)
-    async def marked(
+    async def fetch(
         url: Any,
         method: Any = "GET",
         headers: Any = None,
         body: Any = None,
         redirect: Any = "follow",
     ) -> Any:
-        return await function(url, method, headers, body, redirect)
+        return await requests.fetch(url, method, headers, body, redirect)
 
-    def will(url: Any, method: Any = "GET", headers: Any = None, body: Any = None, *_: Any) -> str:
-        size = f" ({len(body):,} bytes)" if isinstance(body, str | bytes) else ""
-        return f"{str(method).upper():.10} {target_of(url).url}{size}"
+    async def gated(
+        decide: Callable[[list[Call]], Awaitable[list[Decision]]],
+        url: Any,
+        method: Any = "GET",
+        headers: Any = None,
+        body: Any = None,
+        redirect: Any = "follow",
+    ) -> Any:
+        async def permit(target: Target, method: str, size: int | None, why: str | None) -> None:
+            (decision,) = await decide([asked_about(module, target, method, size, why)])
+            if not decision.allowed:
+                raise Refused(decision.message)
 
-    def rule(url: Any, method: Any = "GET", *_: Any) -> str:
-        target = target_of(url)
-        return f"{module}.fetch:{str(method).upper():.10} {target.key}{target.path}"
+        return await requests.fetch(url, method, headers, body, redirect, permit)
 
-    mark(marked, will=will, rule=rule)
-    return marked
+    mark(fetch, gated=gated)
+    return fetch
+
+
+def asked_about(
+    module: str, target: Target, method: str, size: int | None, why: str | None = None
+) -> Call:
+    """A request as a person and rules know it."""
+    what = f"{method} {target.url}" + ("" if size is None else f" ({size:,} bytes)")
+    rule = f"{module}.fetch:{method} {target.key}{target.path}"
+    return Call(f"{module}.fetch", [target.url, method], what=what, rules=(rule,), why=why)

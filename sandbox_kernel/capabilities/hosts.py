@@ -105,7 +105,7 @@ def _name_and_port(authority: str, scheme: str) -> tuple[str, int]:
     if digits and not (digits.isascii() and digits.isdigit() and 0 < int(digits) < 65_536):
         raise ValueError(f"the port {digits:.20} is none")
     if not (_NAME.fullmatch(name) or _ADDRESS.fullmatch(name)) or len(name) > 253:
-        raise ValueError(f"the host {name:.100!r} is not a name of letters, digits and hyphens")
+        raise ValueError(f"the host {name!r:.100} is not a name of letters, digits and hyphens")
     return name.removesuffix("."), int(digits) if digits else _PORTS[scheme]
 
 

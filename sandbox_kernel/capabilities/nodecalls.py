@@ -71,9 +71,7 @@ class NodeCalls:
             made[f"{name}Sync"] = self._marked(call, module, name)
         return made
 
-    def _marked(
-        self, function: Callable[..., Any], module: str, name: str
-    ) -> Callable[..., Any]:
+    def _marked(self, function: Callable[..., Any], module: str, name: str) -> Callable[..., Any]:
         """What a person is asked, and the names for rules: with or without `Sync`, and its paths."""
         count = 2 if name in ("rename", "copyFile") else 1
 

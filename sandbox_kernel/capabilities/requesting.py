@@ -11,7 +11,8 @@ import re
 import socket
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from time import monotonic
 from typing import Any
 
 from tornado.httpclient import HTTPRequest, HTTPResponse
@@ -36,8 +37,13 @@ _OURS = re.compile(
 _NOT_FOR_OTHERS = frozenset(("authorization", "cookie", "proxy-authorization"))
 _OF_BODIES = frozenset(("content-type", "content-encoding", "content-language", "content-location"))
 _DECOMPRESSED = ("content-encoding", "content-length", "transfer-encoding")
+_REDIRECTED = "the host that was asked before sends it there"
 _MOST_HEADERS = 100
 _HEADER_BYTES = 65_536
+
+
+# Target, method, bytes of the body if there is one, and why it is asked again.
+Permit = Callable[[Target, str, int | None, str | None], Awaitable[None]]
 
 
 class Refused(TypeError):
@@ -103,20 +109,26 @@ class Requests:
         self._bounds = bounds
         self._blanking = Blanking([rule.headers for rule in rules.values()])
         self._made = 0
-        self._places: asyncio.Semaphore | None = None
+        self._places = asyncio.Semaphore(bounds.concurrency)
         self._client: _Client | None = None
 
     async def fetch(
-        self, url: Any, method: Any, headers: Any, body: Any, redirect: Any
+        self,
+        url: Any,
+        method: Any,
+        headers: Any,
+        body: Any,
+        redirect: Any,
+        permit: Permit | None = None,
     ) -> list[Any]:
-        """Status, its words, the last URL, whether it is another, headers, and the body."""
-        if self._places is None:
-            self._places = asyncio.Semaphore(self._bounds.concurrency)
+        """Status, its words, the last URL, whether it is another, headers, and the body.
+
+        `permit` raises for a request that must not be made.
+        """
         try:
             target, given = target_of(url), _given_headers(headers)
             method, data = _checked_method(method), _checked_body(body, self._bounds.max_bytes)
-            async with self._places, asyncio.timeout(self._bounds.timeout):
-                return await self._follow(target, method, given, data, str(redirect))
+            return await self._follow(target, method, given, data, str(redirect), permit)
         except TimeoutError:
             raise Refused(f"fetch failed: no answer within {self._bounds.timeout:g} s") from None
         except LimitError:
@@ -132,11 +144,26 @@ class Requests:
             client.close()
 
     async def _follow(
-        self, target: Target, method: str, headers: dict[str, str], body: bytes | None, mode: str
+        self,
+        target: Target,
+        method: str,
+        headers: dict[str, str],
+        body: bytes | None,
+        mode: str,
+        permit: Permit | None,
     ) -> list[Any]:
-        first = target
+        first, left = target, self._bounds.timeout
         for hops in range(self._bounds.redirects + 1):
-            answer = await self._request(target, method, headers, body)
+            rule = self._allowing(target, method)
+            self._count()
+            if permit is not None:
+                size = None if body is None else len(body)
+                await permit(target, method, size, _REDIRECTED if hops else None)
+            async with self._places:
+                began = monotonic()
+                async with asyncio.timeout(left):
+                    answer = await self._request(target, method, headers, body, rule)
+                left -= monotonic() - began
             location = answer.headers.get("Location")
             if answer.code not in _REDIRECTS or location is None or mode == "manual":
                 return self._answer(answer, target, redirected=target != first)
@@ -153,15 +180,21 @@ class Requests:
                 method, body, headers = "GET", None, _without(headers, _OF_BODIES)
         raise Refused(f"more than {self._bounds.redirects} redirects")
 
-    async def _request(
-        self, target: Target, method: str, headers: dict[str, str], body: bytes | None
-    ) -> HTTPResponse:
-        rule = self._allowing(target, method)
+    def _count(self) -> None:
         if self._made >= self._bounds.requests:
             raise LimitError(
                 f"the {self._bounds.requests:,} requests that this run was lent are used up"
             )
         self._made += 1
+
+    async def _request(
+        self,
+        target: Target,
+        method: str,
+        headers: dict[str, str],
+        body: bytes | None,
+        rule: Rule,
+    ) -> HTTPResponse:
         sent = HTTPHeaders(_without(headers, {name.lower() for name in rule.headers}))
         for name, value in rule.headers.items():
             sent[name] = value
@@ -264,15 +297,28 @@ class Requests:
 
 
 def _inflated(body: bytes, most: int) -> bytes:
+    """As far as one byte too many."""
     for window in (
         zlib.MAX_WBITS | 32,
         -zlib.MAX_WBITS,
     ):  # with a header of either kind, or without
         try:
-            return zlib.decompressobj(window).decompress(body, most + 1)
+            return _unpacked(body, window, most)
         except zlib.error:
             continue
     raise Refused("the answer is not compressed as it says")
+
+
+def _unpacked(body: bytes, window: int, most: int) -> bytes:
+    """Gzip may come in several parts, and zeros may fill up what follows them."""
+    found = b""
+    while body.strip(b"\0") and len(found) <= most:
+        part = zlib.decompressobj(window)
+        found += part.decompress(body, most + 1 - len(found))
+        if not part.eof and len(found) <= most:
+            raise Refused("the answer ends before it is complete")
+        body = part.unused_data
+    return found
 
 
 def _given_headers(headers: Any) -> dict[str, str]:

@@ -22,7 +22,10 @@ from tornado.web import Application, RequestHandler
 from sandbox_kernel import OptionError, run_code
 from sandbox_kernel.capabilities import Capability, Host, fetch, requesting, web
 from sandbox_kernel.capabilities.addresses import is_public
+from sandbox_kernel.capabilities.fetching import asked_about
 from sandbox_kernel.capabilities.hosts import target_of
+from sandbox_kernel.permissions import ApprovalChoice, Policy
+from tests.permissions.people import Person
 
 TOKEN = "Bearer s3cr3t-t0ken/+="
 CAUGHT = "const caught = async (f) => { try { return await f(); } catch (e) { return `${e.name}: ${e.message}`; } };\n"
@@ -63,6 +66,14 @@ class Bomb(RequestHandler):
         twice = bool(self.get_argument("twice", ""))
         self.set_header("Content-Encoding", f"{coding}, gzip" if twice else coding)
         self.finish(gzip.compress(packed) if twice else packed)
+
+
+class Packed(RequestHandler):
+    def get(self) -> None:
+        one = gzip.compress(b"one,")
+        how = {"parts": one + gzip.compress(b"two"), "filled": one + bytes(9), "cut": one[:-9]}
+        self.set_header("Content-Encoding", "gzip")
+        self.finish(how[self.get_argument("how")])
 
 
 class Large(RequestHandler):
@@ -122,6 +133,7 @@ async def port() -> AsyncIterator[int]:
     routes = [
         ("/echo.*", Echo), ("/redirect", Redirect), ("/bomb", Bomb), ("/large", Large), ("/drip", Drip),
         ("/slow", Slow), ("/reset", Reset), ("/plain", Plain), ("/v1/.*", Echo), ("/other.*", Echo),
+        ("/packed", Packed),
     ]  # fmt: skip
     bound, number = bind_unused_port(address="127.0.0.1")
     server = HTTPServer(Application(routes))
@@ -178,6 +190,15 @@ async def test_compressed_answers_are_given_plain(port: int) -> None:
     } export default sizes"""
     first, second, third = await run(source, port)
     assert first == second == third == [5000, False]
+
+
+async def test_a_compressed_answer_is_given_whole_or_not_at_all(port: int) -> None:
+    source = """const said = [];
+    for (const how of ['parts', 'filled', 'cut']) said.push(await caught(async () => (await fetch(`${at}/packed?how=${how}`)).text()));
+    export default said"""
+    *given, failed = await run(source, port)
+    assert given == ["one,two", "one,"]
+    assert failed == "TypeError: fetch failed: the answer ends before it is complete"
 
 
 ELSEWHERE = [
@@ -484,12 +505,42 @@ def test_bounds_that_are_none_are_refused(given: Any) -> None:
 
 
 def test_calls_say_what_will_be_requested() -> None:
-    function = fetch(["a.org"]).loan("fetch").host["fetch"]
-    assert (
-        function.__sandbox_will__("HTTPS://A.org:443/x/../y?z#w", "post", [], "12345")
-        == "POST https://a.org/y?z (5 bytes)"
+    call = asked_about("fetch", target_of("HTTPS://A.org.:443/x/../y?z#w"), "POST", 5)
+    assert call.what == "POST https://a.org/y?z (5 bytes)"
+    assert call.rules == ("fetch.fetch:POST a.org/y",)
+
+
+async def test_a_rule_or_a_person_decides_about_each_request_of_a_call(port: int) -> None:
+    """Also about where an answer leads; but not about what would be refused anyway."""
+    here, person = f"localhost:{port}", Person(ApprovalChoice.ALLOW_ONCE)
+    rules = {"fetch.fetch:GET " + here + "/other*": "deny", "fetch.*": "ask"}
+    source = """const to = (path) => at + '/redirect?to=' + encodeURIComponent(path);
+    const said = [];
+    for (const url of [at + '/./other', to('/other'), to('/echo'), 'https://evil.org/', 'https://a..b/', 7]) {
+      said.push(await caught(async () => (await fetch(url)).status));
+    }
+    export default said"""
+    result = await run_code(
+        CAUGHT + source,
+        lend=[fetch([here], private=True, insecure=True), web()],
+        globals={"at": f"http://{here}"},
+        policy=Policy(rules, ask=person),
     )
-    assert function.__sandbox_rule__("https://a.org./x", "get") == "fetch.fetch:GET a.org/x"
+    no = "PermissionError: fetch.fetch was not allowed: a rule denies it"
+    assert result.unwrap()[:3] == [no, no, 200]
+    assert [each.split(": ")[2] for each in result.unwrap()[3:]] == [
+        "evil.org is not among the hosts that were lent",
+        "the host 'a..b' is not a name of letters, digits and hyphens",
+        "not a URL with https:// in front",
+    ]
+    asked = [(each.what or "").partition(here)[2].partition("?")[0] for each in person.asked]
+    assert asked == ["/redirect", "/redirect", "/echo"]
+    assert person.asked[2].why == "the host that was asked before sends it there"
+    assert [(call["decision"], call["outcome"]) for call in result.calls[:3]] == [
+        ("deny", "denied"),
+        ("deny", "denied"),
+        ("allow_once", "ok"),
+    ]
 
 
 @pytest.mark.parametrize(
