@@ -42,9 +42,8 @@ def chart_display(given: Any = None) -> Display:
 
     chart = chart_of(given)
     count = sum(map(len, chart.series.values()))
-    plain = (
-        f"{chart.title or chart.y_label} ({chart.mark} chart, {chart.note or f'{count:,} points'})"
-    )
+    drawn_points = chart.note or ("1 point" if count == 1 else f"{count:,} points")
+    plain = f"{chart.title or chart.y_label} ({chart.mark} chart, {drawn_points})"
     return {"image/svg+xml": drawn(chart), "text/plain": plain}
 
 

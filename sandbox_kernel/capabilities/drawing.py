@@ -21,6 +21,7 @@ _PAPER, _GREY, _LINES = "#ffffff", "#595959", "#dddddd"
 _COLOURS = (
     *("#4c82c3", "#e07b28", "#3f9e5a", "#d2495c", "#8f6bc7"),
     *("#2a9d9d", "#a8744a", "#c8599c", "#7d942b", "#7f8794"),
+    "#333333",  # of the others, if there are more series
 )
 _FONT = "system-ui, sans-serif"
 _CHARACTER = 6.3  # the width of one at 11 pixels, about
@@ -116,7 +117,7 @@ def _legend_rows(chart: Chart) -> list[list[tuple[str, str, float]]]:
         return []
     rows: list[list[tuple[str, str, float]]] = [[]]
     x = 18.0
-    for name, colour in zip(names, _COLOURS * 2, strict=False):
+    for name, colour in zip(names, _COLOURS, strict=False):
         shown = shortened(name, 24) or "(none)"
         width = 18 + display_width(shown) * _CHARACTER + 14
         if x + width > _WIDTH - 10 and rows[-1]:
@@ -172,7 +173,7 @@ def _axes(
 
 def _marks(chart: Chart, frame: _Frame, x_scale: Scale, y_scale: Scale) -> Iterator[str]:
     yield '<g clip-path="url(#plot)">'
-    for at, (colour, points) in enumerate(zip(_COLOURS * 2, chart.series.values(), strict=False)):
+    for at, (colour, points) in enumerate(zip(_COLOURS, chart.series.values(), strict=False)):
         placed = [(frame.x(x_scale.at(x)), frame.y(_height(chart, y_scale, y))) for x, y in points]
         if chart.mark == "histogram":
             yield from _bins(placed, frame, colour)

@@ -57,6 +57,22 @@ def test_reading_as_node_does(root: Path) -> None:
     }
 
 
+def test_a_way_of_writing_that_is_not_known_is_refused_instead_of_ignored(root: Path) -> None:
+    source = """
+    fs.writeFileSync('new', 'a', { flag: 'wx' }); fs.appendFileSync('new', 'b', { flag: 'a', encoding: 'utf8' }); fs.writeFileSync('b', 'c', null);
+    const tries = [() => p.writeFile('new', 'x', { flag: 'wx' }), () => p.writeFile('new', 'x', { flag: 'a' }), () => p.writeFile('new', 'eA==', 'base64'),
+      () => p.appendFile('new', 'x', { flag: 'ax' }), () => p.appendFile('new', 'x', 'latin1')];
+    export default [...await Promise.all(tries.map(code)), fs.readFileSync('new', 'utf8')]"""
+    first, *said, text = run(source, root, "write")
+    assert (first, text) == ("Error EEXIST", "ab")
+    assert said == [
+        "TypeError the flag of a write is none of 'w' and 'wx'; to add to a file, use appendFile",
+        "TypeError a string is written as utf8 here; for another encoding, write bytes",
+        "TypeError the flag of a write is none of 'a'",
+        "TypeError a string is written as utf8 here; for another encoding, write bytes",
+    ]
+
+
 CHANGES = """
 await p.writeFile('new.txt', 'one'); fs.appendFileSync('new.txt', new TextBytes([33]).buffer); await p.writeFile('a.txt', 'changed');
 await p.mkdir('deep/er/est', { recursive: true }); await p.writeFile('deep/er/f', 'f'); await p.copyFile('deep/er/f', 'copy');

@@ -20,12 +20,12 @@ const NAMES = [
 // The arguments that the host takes, for the arguments that Node takes.
 const encodingOf = (options) => (typeof options === 'string' ? options : (options?.encoding ?? null));
 const dataOf = (data) => (typeof data === 'string' ? data : (viewOfBytes(data) ?? refuse(data)));
-const flagOf = (options) => (typeof options === 'object' ? options?.flag : undefined);
+const isNew = (options) => writing(options) === 'wx';
 const given = {
   __proto__: null,
   readFile: (path, options) => [path, encodingOf(options)],
-  writeFile: (path, data, options) => [path, dataOf(data), flagOf(options) === 'wx'],
-  appendFile: (path, data) => [path, dataOf(data)],
+  writeFile: (path, data, options) => [path, dataOf(data), isNew(options)],
+  appendFile: (path, data, options) => (writing(options, 'a'), [path, dataOf(data)]),
   readdir: (path) => [path],
   stat: (path) => [path],
   mkdir: (path, options) => [path, options?.recursive === true],
@@ -36,6 +36,20 @@ const given = {
   access: (path) => [path],
   unlink: (path) => [path],
 };
+
+// The flag that a file is written with; what would be written in another way than here is refused.
+function writing(options, usual = 'w') {
+  const encoding = encodingOf(options) ?? 'utf8';
+  if (encoding !== 'utf8' && encoding !== 'utf-8' && encoding !== 'UTF-8') {
+    throw namedError('TypeError', 'a string is written as utf8 here; for another encoding, write bytes');
+  }
+  const flag = (typeof options === 'object' ? options?.flag : undefined) ?? usual;
+  if (flag !== usual && !(flag === 'wx' && usual === 'w')) {
+    const known = usual === 'w' ? "'w' and 'wx'; to add to a file, use appendFile" : "'a'";
+    throw namedError('TypeError', 'the flag of a write is none of ' + known);
+  }
+  return flag;
+}
 
 function refuse(data) {
   throw namedError('TypeError', 'the data must be a string, an ArrayBuffer or a view, not ' + typeof data);
