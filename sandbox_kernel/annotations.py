@@ -39,7 +39,7 @@ _SCALARS: dict[Any, Kind] = {
     None: Kind({"type": "null"}),
     type(None): Kind({"type": "null"}),
     bool: Kind({"type": "boolean"}),
-    int: Kind({"type": "integer"}),
+    int: Kind({"type": "integer"}, int),  # 3.0 is one, too
     float: Kind({"type": "number"}),
     str: Kind({"type": "string"}),
     dict: Kind({"type": "object"}),

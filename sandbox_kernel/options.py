@@ -227,7 +227,7 @@ def _check_modules(value: object) -> Mapping[str, str]:
 
 # Names that a global lexical binding of a module cannot have: reserved words, and
 # properties of the global object that cannot be redeclared.
-_RESERVED = frozenset(
+RESERVED = frozenset(
     "await break case catch class const continue debugger default delete do else enum export"
     " extends false finally for function if implements import in instanceof interface let new"
     " null package private protected public return static super switch this throw true try"
@@ -243,7 +243,7 @@ def _check_globals(value: object) -> Mapping[str, Any]:
                 f"globals key {name!r} is not a JavaScript identifier like 'rows' or '$total'",
                 "globals",
             )
-        if name in _RESERVED:
+        if name in RESERVED:
             raise OptionError(
                 f"globals key {name!r} is a reserved name in JavaScript; choose another", "globals"
             )

@@ -16,7 +16,7 @@ _MOST_STEPS = 100_000  # values checked, each time against one schema
 _IS_TYPE: dict[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
     "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: _is_number(value) and float(value).is_integer(),
+    "integer": lambda value: _is_number(value) and value % 1 == 0,
     "number": lambda value: _is_number(value),
     "string": lambda value: isinstance(value, str),
     "array": lambda value: isinstance(value, list | tuple),

@@ -57,7 +57,7 @@ class FunctionTool:
         """`lent_as` is what rules know the function by elsewhere, such as `mail.send`."""
         self.function = function
         self.lent_as = lent_as
-        self.name = check_name(name or _name_of(function))
+        self.name = check_name(_name_of(function) if name is None else name)
         self.description = inspect.getdoc(function) or ""
         self._kinds, self.returns = _kinds(function, self.name)
         self.parameters: Mapping[str, Any] = _parameters(function, self._kinds)
@@ -143,7 +143,7 @@ def _kinds(function: Callable[..., Any], name: str) -> tuple[dict[str, Kind], Ma
     if bare:
         warnings.warn(
             f"the tool {name} takes any JSON as {', '.join(bare)}, because that is not annotated",
-            stacklevel=4,
+            stacklevel=5,  # where the toolbox is made
         )
     for parameter in _named_parameters(function, name):
         where = f"the parameter {parameter.name!r} of {name}"

@@ -12,13 +12,14 @@ from typing import Any
 from ..calls import FAILED, OK, Call, Refused, mark
 from ..errors import OptionError, SandboxError
 from ..loans import is_capability
+from ..options import RESERVED
 from ..spelling import suggestion
 from .asked import asked_about
 from .gating import denials
 from .recursion import refuse
 from .results import GateFunction, ToolContext
 from .tool import FunctionTool, Tool, check_name
-from .typescript import Declaration, declaration, type_of
+from .typescript import declaration, type_of
 
 MOST_PARALLEL = 1000  # calls of one `callToolsParallel`
 
@@ -31,6 +32,10 @@ class Toolbox:
     """Made from functions, from tools, or from a mapping that gives them other names."""
 
     def __init__(self, tools: Iterable[Any] | Mapping[str, Any] = ()) -> None:
+        if not isinstance(tools, Iterable):
+            raise OptionError(
+                f"a toolbox is made from a list of functions; write Toolbox([{_called(tools)}])"
+            )
         named = tools.items() if isinstance(tools, Mapping) else ((None, each) for each in tools)
         self._tools: dict[str, Tool] = {}
         for name, each in named:
@@ -81,10 +86,10 @@ class Toolbox:
 
     def declarations(self, module: str | None = None) -> str:
         """TypeScript: a function each, in `declare module` if a name is given."""
-        shown = [_declaration(tool) for tool in self if not tool.runs_code]
+        shown = [tool for tool in self if not tool.runs_code]
         if module is None:
-            return "\n".join(f"{each.note}declare {each.line}" for each in shown)
-        inner = "\n".join(f"{each.note}export {each.line}" for each in shown)
+            return "\n".join(_declared(tool, "declare") for tool in shown)
+        inner = "\n".join(_declared(tool, "export") for tool in shown)
         return f"declare module {json.dumps(module)} {{\n{textwrap.indent(inner, '  ')}\n}}"
 
     # -- calling
@@ -201,6 +206,10 @@ class _Begun:
         self.call.duration_ms = (perf_counter() - began) * 1000
 
 
+def _called(function: object) -> str:
+    return str(getattr(function, "__name__", "function"))
+
+
 def _tool_of(each: Any, name: str | None) -> Tool:
     if isinstance(each, Tool):
         if name is not None and name != each.name:
@@ -241,6 +250,10 @@ def _bound(box: Toolbox, name: str) -> Callable[..., Any]:
     return call
 
 
-def _declaration(tool: Tool) -> Declaration:
+def _declared(tool: Tool, word: str) -> str:
+    """What no function can be called in TypeScript is a comment that says how code calls it."""
     returns = getattr(tool, "returns", {})
-    return declaration(tool.name, tool.parameters, type_of(returns), tool.description)
+    made = declaration(tool.name, tool.parameters, type_of(returns), tool.description)
+    if tool.name.isidentifier() and tool.name not in RESERVED:
+        return f"{made.note}{word} {made.line}"
+    return f"{made.note}// callTool({json.dumps(tool.name)}, {made.line.partition('(')[2]}"

@@ -32,10 +32,9 @@ def answer_permissions(line: str) -> str:
         return "\n".join([*lines, _HOW])
     name = line.split(maxsplit=1)[1].strip()
     if not store.revoke(name):
-        raise OptionError(
-            f"nothing is kept about {name!r:.80}; {suggestion(name, store.entries())}",
-            "permissions",
-        )
+        kept = store.entries()
+        hint = f"; {suggestion(name, kept)}" if kept else ""
+        raise OptionError(f"nothing is kept about {name!r:.80}{hint}", "permissions")
     return f"{clean_name(name)} is asked about again"
 
 

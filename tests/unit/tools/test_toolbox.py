@@ -113,6 +113,23 @@ def test_declarations_are_typescript() -> None:
     )
 
 
+def test_a_name_that_typescript_cannot_declare_is_declared_as_what_code_calls() -> None:
+    box = Toolbox({"delete": add, "add-up": add})
+    line = "args: { a: number; b: number }): Promise<number>;"
+    assert box.declarations().splitlines()[1::2] == [
+        f'// callTool("delete", {line}',
+        f'// callTool("add-up", {line}',
+    ]
+
+
+def test_a_whole_number_arrives_as_one_however_json_spells_it() -> None:
+    def kind(n: int, several: list[int]) -> str:
+        return f"{n!r} {several!r}"
+
+    given = {"n": 3.0, "several": [4.0, 10**400]}
+    assert dispatch("kind", given, Toolbox([kind])) == f"3 [4, {10**400}]"
+
+
 def test_values_arrive_as_they_were_annotated() -> None:
     given = {
         "points": [{"x": 1}, {"x": 2, "y": 3}],
@@ -182,6 +199,8 @@ class Itself:
         (lambda: Toolbox([add, add]), "two tools are called 'add'"),
         (lambda: Toolbox({"not a name": add}), "cannot be the name of a tool"),
         (lambda: Toolbox({"9": add}), "cannot be the name of a tool"),
+        (lambda: Toolbox({"": add}), "cannot be the name of a tool"),
+        (lambda: Toolbox(add), r"write Toolbox\(\[add\]\)"),  # type: ignore[arg-type]
         (lambda: Toolbox([3]), "a tool is a function, not 3"),
         (lambda: Toolbox([Point]), "a tool is a function"),
         (lambda: Toolbox([timers()]), "a capability is lent to code, with lend="),
@@ -201,8 +220,9 @@ def test_a_function_without_annotations_takes_any_json_and_that_is_told() -> Non
     def anything(value):  # type: ignore[no-untyped-def]  # that is the point
         return value
 
-    with pytest.warns(UserWarning, match="takes any JSON as value"):
+    with pytest.warns(UserWarning, match="takes any JSON as value") as told:
         box = Toolbox([anything])
+    assert told[0].filename == __file__
     assert dispatch("anything", {"value": [1, {"a": None}]}, box) == [1, {"a": None}]
 
 
