@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..permissions import Call
-from .results import GateFunction
+from .results import GateFunction, said_by
 
 
 async def denials(calls: Sequence[Call], gate: GateFunction | None) -> list[str | None]:
@@ -17,7 +17,7 @@ async def denials(calls: Sequence[Call], gate: GateFunction | None) -> list[str 
         if len(decisions) != len(calls):
             raise ValueError("the gate did not decide about each call")
     except Exception as error:
-        return [f"{call.name} was not allowed: {error}" for call in calls]
+        return [f"{call.name} was not allowed: {said_by(error)}" for call in calls]
     return [
         None
         if getattr(decision, "allowed", None) is True

@@ -62,4 +62,7 @@ def sendable(text: str) -> str:
 
 def said_by(error: BaseException) -> str:
     """The message, or the name of an error that has none."""
-    return str(error) or type(error).__name__
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # its own code
+        return type(error).__name__

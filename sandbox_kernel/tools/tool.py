@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import functools
 import inspect
@@ -94,6 +95,11 @@ class FunctionTool:
 async def _failing_like_others(given: Awaitable[Any]) -> Any:
     try:
         return await given
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise as_failure(error) from None  # of something that the tool waited for
     except SystemExit as error:  # which would end the loop
         raise as_failure(error) from None
 

@@ -79,6 +79,54 @@ def test_whatever_is_wrong_is_told_to_the_model(made: Any, said: str) -> None:
     assert ran == ["good"]
 
 
+class _Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+async def _waits_for_what_was_cancelled() -> None:
+    waiting = asyncio.get_running_loop().create_future()
+    waiting.cancel()
+    await waiting
+
+
+async def _raises_what_has_no_words() -> None:
+    raise _Mute
+
+
+def test_no_error_of_a_tool_leaves_its_turn() -> None:
+    box = Toolbox({"waits": _waits_for_what_was_cancelled, "mute": _raises_what_has_no_words})
+    results = turn(call("waits", {}), call("mute", {}), box=box)
+    assert results == [
+        ToolResult("the tool raised CancelledError", is_error=True),
+        ToolResult("_Mute", is_error=True),
+    ]
+    with pytest.raises(RuntimeError, match="CancelledError"):
+        asyncio.run(box.dispatch_parallel([["waits"]]))
+
+
+def test_cancelling_a_turn_cancels_its_tools() -> None:
+    async def main() -> bool:
+        begun, seen = asyncio.Event(), []
+
+        async def waits() -> None:
+            begun.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                seen.append(True)
+                raise
+
+        task = asyncio.create_task(run_tool_calls(Toolbox([waits]), [call("waits", {})]))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return seen == [True]
+
+    assert asyncio.run(main())
+
+
 def test_arguments_may_be_text_of_json_and_ids_may_be_missing() -> None:
     results = turn(call("note", '{"text": "a"}'), {"name": "note", "args": {"text": "b"}})
     assert [result.is_error for result in results] == [False, False]
