@@ -52,4 +52,5 @@ def _request(text: bytes) -> dict[str, Any]:
 
 
 def _line(**fields: str) -> str:
-    return json.dumps(fields)
+    """In the very spelling of the seed, which others may compare as text."""
+    return json.dumps(fields, separators=(",", ":"))
