@@ -14,8 +14,27 @@ from tornado.simple_httpclient import (
 class HTTPClient(SimpleAsyncHTTPClient):
     """`HTTPClient(force_instance=True, …)`; answers are bounded by its options."""
 
+    def initialize(self, **options: Any) -> None:  # type: ignore[override]  # tornado's own way
+        super().initialize(**options)
+        self._under_way: set[Connection] = set()
+
     def _connection_class(self) -> Any:
-        return Connection
+        def connect(*args: Any) -> Connection:
+            made = Connection(*args)
+            self._under_way.add(made)
+            return made
+
+        return connect
+
+    def let_go(self) -> None:
+        """Ends what is under way, which nobody waits for any more, and itself."""
+        for connection in self._under_way:
+            connection.final_callback = None  # type: ignore[assignment]  # as tornado does, too
+            stream = getattr(connection, "stream", None)
+            if stream is not None:
+                stream.close()
+        self._under_way.clear()
+        self.close()
 
 
 class Connection(_HTTPConnection):

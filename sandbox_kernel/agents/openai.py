@@ -71,11 +71,10 @@ class OpenAICompatibleModel:
 
         def receive(piece: bytes) -> None:
             nonlocal received
+            if received <= _MOST_BYTES:  # else whoever reads has enough, and will say so
+                beginning.extend(piece[: 2000 - len(beginning)])
+                pieces.put_nowait(piece)
             received += len(piece)
-            if received > _MOST_BYTES:
-                raise ModelError(f"the model's answer is larger than {_MOST_BYTES} bytes")
-            beginning.extend(piece[: 2000 - len(beginning)])
-            pieces.put_nowait(piece)
 
         request = HTTPRequest(
             f"{self._url}/chat/completions",
@@ -86,8 +85,9 @@ class OpenAICompatibleModel:
             request_timeout=_SECONDS,
             follow_redirects=False,  # which would take the key elsewhere
         )
+        client = HTTPClient(force_instance=True)
         try:
-            await HTTPClient(force_instance=True).fetch(request)
+            await client.fetch(request)
         except HTTPError as error:
             said = bytes(beginning) or (error.response.body if error.response else b"")
             raise ModelError(
@@ -96,6 +96,7 @@ class OpenAICompatibleModel:
         except (OSError, ValueError) as error:
             raise ModelError(f"the model's service cannot be reached: {error}") from None
         finally:
+            client.let_go()
             pieces.put_nowait(None)
 
 
@@ -104,11 +105,15 @@ class _Answer:
 
     def __init__(self) -> None:
         self._rest = b""
+        self._size = 0
         self._text: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
         self._ended = False
 
     def feed(self, piece: bytes) -> list[AgentEvent]:
+        self._size += len(piece)
+        if self._size > _MOST_BYTES:
+            raise ModelError(f"the model's answer is larger than {_MOST_BYTES:,} bytes")
         *lines, self._rest = (self._rest + piece).split(b"\n")
         if len(self._rest) > _LONGEST_LINE:
             raise ModelError("the model's service sent a line without an end")
@@ -131,8 +136,9 @@ class _Answer:
             self._ended = True
             return []
         try:
-            chunk = json.loads(data)
-            choices = chunk["choices"]
+            choices = json.loads(data)["choices"] or []  # null beside a count of tokens
+            if not isinstance(choices, list):
+                raise TypeError
         except (ValueError, KeyError, TypeError, RecursionError):
             raise ModelError(f"the model's service sent {data[:200]!r}") from None
         return [event for choice in choices for event in self._choice(choice)]

@@ -22,7 +22,7 @@ from tornado.simple_httpclient import HTTPTimeoutError
 
 from .. import __version__
 from ..errors import LimitError, OptionError
-from ..http_client import Connection, HTTPClient
+from ..http_client import HTTPClient
 from .addresses import is_public
 from .blanking import Blanking
 from .fetching import Bounds
@@ -78,29 +78,6 @@ class CheckedResolver(Resolver):
         return found
 
 
-class _Client(HTTPClient):
-    """One that can let go of what is under way."""
-
-    def initialize(self, **options: Any) -> None:  # type: ignore[override]  # tornado's own way
-        super().initialize(**options)
-        self.under_way: set[Connection] = set()
-
-    def _connection_class(self) -> Any:
-        def connect(*args: Any) -> Connection:
-            made = Connection(*args)
-            self.under_way.add(made)
-            return made
-
-        return connect
-
-    def let_go(self) -> None:
-        for connection in self.under_way:
-            stream = getattr(connection, "stream", None)
-            if stream is not None:
-                stream.close()
-        self.under_way.clear()
-
-
 class Requests:
     """Of one run."""
 
@@ -110,7 +87,7 @@ class Requests:
         self._blanking = Blanking([rule.headers for rule in rules.values()])
         self._made = 0
         self._places = asyncio.Semaphore(bounds.concurrency)
-        self._client: _Client | None = None
+        self._client: HTTPClient | None = None
 
     async def fetch(
         self,
@@ -141,7 +118,6 @@ class Requests:
         client, self._client = self._client, None
         if client is not None:
             client.let_go()
-            client.close()
 
     async def _follow(
         self,
@@ -236,10 +212,10 @@ class Requests:
                 raise Refused(self._too_large()) from None
             raise Refused(f"{target.key} could not be reached, or gave no proper answer") from None
 
-    def _http(self) -> _Client:
+    def _http(self) -> HTTPClient:
         if self._client is None:
             most = self._bounds.max_bytes
-            self._client = _Client(
+            self._client = HTTPClient(
                 force_instance=True,
                 max_clients=self._bounds.concurrency,
                 resolver=CheckedResolver(private=self._bounds.private),

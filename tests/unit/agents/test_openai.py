@@ -157,6 +157,7 @@ def test_calls_that_are_split_over_chunks_are_made_and_answered() -> None:
         ([chunk({"content": "Hel"}) + b"\n"], "cut short"),
         ([chunk({"content": "Hel"}) + b"\n", RESET], "cut short|closed|answered 599"),
         ([b"data: nonsense\n"], "sent b'nonsense'"),
+        ([b'data: {"choices": 3}\n'], "sent b'{\"choices\": 3}'"),
         ([b'data: {"choices": [3]}\n'], "sent a choice 3"),
         (
             [b'data: {"choices": [{"delta": {"tool_calls": [{"index": 99999}]}}]}\n'],
@@ -164,13 +165,23 @@ def test_calls_that_are_split_over_chunks_are_made_and_answered() -> None:
         ),
         ([b"data: " + b"[" * 100_000 + b"\n"], "the model's service sent"),
         ([b"x" * (2**20 + 1)], "a line without an end"),
+        ([b": still there\n" * 2**16] * 20, "larger than 16,777,216 bytes"),
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_a_model_that_fails_raises_and_says_why(given: Any, message: str) -> None:
+def test_a_model_that_fails_raises_and_says_why(
+    given: Any, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with serving(given) as (url, _), pytest.raises(ModelError, match=message) as caught:
         answer(url)
     assert "secret" not in str(caught.value)
+    assert caplog.text == ""
+
+
+def test_a_chunk_without_choices_is_passed_over() -> None:
+    nothing = b'data: {"choices": null, "usage": {"total_tokens": 3}}\n'
+    with serving([nothing + chunk({"content": "Hi"}, "stop") + b"\n"]) as (url, _):
+        assert answer(url) == "Hi"
 
 
 def test_a_redirect_is_not_followed_with_the_key() -> None:
