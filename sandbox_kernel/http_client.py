@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 from tornado.simple_httpclient import (
     HTTPStreamClosedError,
@@ -16,7 +17,7 @@ class HTTPClient(SimpleAsyncHTTPClient):
 
     def initialize(self, **options: Any) -> None:  # type: ignore[override]  # tornado's own way
         super().initialize(**options)
-        self._under_way: set[Connection] = set()
+        self._under_way: WeakSet[Connection] = WeakSet()
 
     def _connection_class(self) -> Any:
         def connect(*args: Any) -> Connection:
@@ -28,12 +29,11 @@ class HTTPClient(SimpleAsyncHTTPClient):
 
     def let_go(self) -> None:
         """Ends what is under way, which nobody waits for any more, and itself."""
-        for connection in self._under_way:
+        for connection in list(self._under_way):
             connection.final_callback = None  # type: ignore[assignment]  # as tornado does, too
             stream = getattr(connection, "stream", None)
             if stream is not None:
                 stream.close()
-        self._under_way.clear()
         self.close()
 
 

@@ -53,5 +53,5 @@ async def post(
     except (HTTPClientError, OSError, ValueError) as error:
         raise NoAnswer(str(error)[:_LONGEST_MESSAGE]) from None
     finally:
-        client.close()
+        client.let_go()  # a service ends what nobody waits for
     return Posted(answer.code, answer.body or b"")
