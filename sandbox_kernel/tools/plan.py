@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..errors import OptionError
 from .results import ToolContext, ToolResult
 from .tool import called, check_args
 from .toolbox import Toolbox
@@ -78,4 +79,6 @@ class PlanTool:
 
 def plan_execution_tool(toolbox: Toolbox) -> PlanTool:
     """Its steps pass the gate of the turn that it is called in as one batch."""
+    if not isinstance(toolbox, Toolbox):
+        raise OptionError(f"plan_execution_tool takes a Toolbox, not {toolbox!r:.80}")
     return PlanTool(toolbox)

@@ -20,6 +20,7 @@ from sandbox_kernel.tools import (
     RecursionRefusedError,
     Toolbox,
     UnknownToolError,
+    plan_execution_tool,
     runs_code,
 )
 
@@ -201,6 +202,7 @@ class Itself:
         (lambda: Toolbox({"9": add}), "cannot be the name of a tool"),
         (lambda: Toolbox({"": add}), "cannot be the name of a tool"),
         (lambda: Toolbox(add), r"write Toolbox\(\[add\]\)"),  # type: ignore[arg-type]
+        (lambda: plan_execution_tool([add]), "takes a Toolbox"),  # type: ignore[arg-type]
         (lambda: Toolbox([3]), "a tool is a function, not 3"),
         (lambda: Toolbox([Point]), "a tool is a function"),
         (lambda: Toolbox([timers()]), "a capability is lent to code, with lend="),
