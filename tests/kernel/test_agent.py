@@ -36,8 +36,10 @@ def test_code_what_came_back_and_the_answer_are_shown(kernel: Client) -> None:
 def test_functions_of_a_bridge_are_tools(kernel: Client) -> None:
     kernel.run("%%bridge shop\ndef price(name: str) -> float:\n    return 2.5").check()
     turns = ([{"name": "price", "args": {"name": "tea"}}], "2.50")
-    done = kernel.run(cell(*turns, options="--tool shop --code none")).check()
-    assert _without_colours(done.stdout) == "→ price {'name': 'tea'}\n← price [ok]:\n2.5\n2.50\n"
+    for given in ("shop", "shop.price"):
+        done = kernel.run(cell(*turns, options=f"--tool {given} --code none")).check()
+        shown = "→ price {'name': 'tea'}\n← price [ok]:\n2.5\n2.50\n"
+        assert _without_colours(done.stdout) == shown
 
 
 def test_without_anybody_to_ask_a_gated_call_is_denied(kernel: Client) -> None:

@@ -157,6 +157,10 @@ def test_functions_of_a_bridge_are_tools(kernel: Client) -> None:
     code = "print(call_tool('cost', {'item': 'tea'}))"
     done = kernel.run(f"%%runprogram python --tool cost=shop.price\n{code}").check()
     assert done.stdout == "3\n"
+    code = "print(call_tool('price', {'item': 'tea'}))"
+    assert kernel.run(f"%%runprogram python --tool shop.price\n{code}").check().stdout == "3\n"
+    both = kernel.run(f"%%runprogram python --tool shop --tool shop.price\n{code}")
+    assert "two tools are called price; give one another name" in both.content["evalue"]
 
 
 def test_the_structured_result_is_the_result_of_the_cell(kernel: Client) -> None:

@@ -66,7 +66,7 @@ class ProgramCellOptions:
         self, resolve: Callable[[Source], Any], lent_as: LentAs = nowhere_else
     ) -> dict[str, Any]:
         """The named options of `run_program`, every source resolved; and `asks`, those of the tools."""
-        tools = {name: tools_of([each], resolve, lent_as) for name, each in self.tools.items()}
+        tools = tools_of(self.tools.values(), resolve, lent_as)
         stdin = None if self.stdin is None else _content(self.stdin, resolve)
         return {
             "args": list(self.args),
@@ -75,8 +75,12 @@ class ProgramCellOptions:
             "timeout_ms": math.inf,
             "memory_limit_bytes": self.memory,
             "packages": None if self.packages is None else list(self.packages),
-            "tools": {name: tool for each in tools.values() for name, tool in each.items()} or None,
-            "asks": [name for asked in self.asks for name in tools[asked]],
+            "tools": tools or None,
+            "asks": [
+                name
+                for each in self.asks
+                for name in tools_of([self.tools[each]], resolve, lent_as)
+            ],
             "allow": self.allow,
             "session": self.session,
         }
@@ -139,6 +143,11 @@ def tools_of(
                 "tool",
             )
         for name, function in functions.items():
+            if name in tools:
+                raise OptionError(
+                    f"two tools are called {name}; give one another name: --tool NAME=SOURCE",
+                    "tool",
+                )
             tools[name] = FunctionTool(function, name, lent_as=lent_as(function))
     return tools
 
@@ -163,14 +172,18 @@ def _read_file(options: ProgramCellOptions, text: str) -> ProgramCellOptions:
 
 
 def with_tool(tools: Mapping[str, Source], text: str) -> dict[str, Source]:
-    """One more, `NAME` or `NAME=SOURCE`."""
+    """One more, `NAME` or `NAME=SOURCE`; `shop.price` alone is called `price`."""
     name, equals, source = text.partition("=")
     if not name or (equals and not source.strip()):
         missing = "source" if name else "name"
         raise OptionError(f"--tool {text} has no {missing}; write NAME=SOURCE", "tool")
     if name in tools:
         raise OptionError(f"--tool {name} was given twice", "tool")
-    return {**tools, name: Source("tool", name, source.strip() if equals else None)}
+    if equals:
+        found = Source("tool", name, source.strip())
+    else:
+        found = Source("tool", name.rpartition(".")[2], name if "." in name else None)
+    return {**tools, name: found}
 
 
 def _read_tool(options: ProgramCellOptions, text: str) -> ProgramCellOptions:
