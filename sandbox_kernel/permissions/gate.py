@@ -169,6 +169,10 @@ class Policy:
         store: FilePermissionStore | InMemoryPermissionStore | None = None,
     ) -> None:
         _check_prompter(ask)
+        if store is not None and not callable(getattr(store, "stored", None)):
+            raise OptionError(
+                f"store is a FilePermissionStore or an InMemoryPermissionStore, not {store!r:.80}"
+            )
         self._rules = Rules(rules)
         self._ask = ask
         self._store = store
@@ -252,6 +256,6 @@ def _call_of(call: Any) -> Call:
     """A `Call`, or a model's: a mapping with `id`, `name` and `args`."""
     if isinstance(call, Call):
         return call
-    if isinstance(call, Mapping):
+    if isinstance(call, Mapping) and "name" in call:
         return Call(str(call["name"]), call.get("args", {}), str(call.get("id", "")))
     raise OptionError(f"a call is a mapping with id, name and args, not {call!r:.80}")

@@ -79,6 +79,8 @@ def check_name(name: str) -> str:
 
 
 def _checked(given: Given) -> list[Rule]:
+    if not isinstance(given, Iterable):
+        raise OptionError(f"rules are a mapping such as {{'mail.send': 'ask'}}, not {given!r:.80}")
     pairs = given.items() if isinstance(given, Mapping) else given
     rules: list[Rule] = []
     for pair in pairs:

@@ -273,6 +273,9 @@ def test_a_store_that_raises_or_answers_nonsense_is_a_no() -> None:
         (lambda: permission_gate(InMemoryPermissionStore(), object()), "has a method ask"),  # type: ignore[arg-type]
         (lambda: permission_gate({}, None), "methods get and set"),  # type: ignore[arg-type]
         (lambda: asyncio.run(Policy().gate()(["send"])), "a mapping with id, name and args"),
+        (lambda: asyncio.run(Policy().gate()([{"id": "1"}])), "a mapping with id, name and args"),
+        (lambda: Policy(store={}), "store is a FilePermissionStore"),  # type: ignore[arg-type]
+        (lambda: Policy(3), "rules are a mapping such as"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be_used_is_refused(make: Any, message: str) -> None:
