@@ -31,7 +31,8 @@ from .hosts import METHODS, Rule, Target, check_headers, joined, target_of
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _OURS = re.compile(
     r"host|connection|content-length|transfer-encoding|accept-encoding|upgrade|te|trailer|expect"
-    r"|keep-alive|proxy-.*|sec-.*|via|forwarded|x-forwarded-.*",
+    r"|keep-alive|proxy-.*|sec-.*|via|forwarded|x-forwarded-.*"
+    r"|x-http-method(-override)?|x-method-override|x-original-url|x-rewrite-url",
     re.IGNORECASE,
 )
 _NOT_FOR_OTHERS = frozenset(("authorization", "cookie", "proxy-authorization"))

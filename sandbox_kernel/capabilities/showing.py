@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..bridges import mode_of
 from ..errors import LimitError, OptionError
 from ..loans import Display, Loan
 from ..values import Undefined
+from ..wire.messages import ASYNC
 from .charts import chart_display
 from .images import image_display
 from .scripts import described, script
@@ -24,8 +26,8 @@ def display(show: Callable[[Display], object] | None = None) -> Displaying:
 
     What a run shows is in `result.displays`; `show` is called with each of them as it comes.
     """
-    if show is not None and not callable(show):
-        raise OptionError(f"show must be a function, not {show!r:.80}", "show")
+    if show is not None and (not callable(show) or mode_of(show) == ASYNC):
+        raise OptionError(f"show must be a plain function, not {show!r:.80}", "show")
     return Displaying(show)
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sandbox_kernel import run_code
+from sandbox_kernel import OptionError, run_code
 from sandbox_kernel.capabilities import display
 from sandbox_kernel.capabilities.charts import chart_display, chart_of
 from sandbox_kernel.capabilities.images import image_display
@@ -74,6 +74,13 @@ def test_each_is_given_live() -> None:
     seen: list[Any] = []
     run_code("table([{a: 1}]); table([{a: 2}])", lend=[display(show=seen.append)]).wait()
     assert len(seen) == 2
+
+
+def test_nobody_would_await_a_coroutine() -> None:
+    async def later(shown: Any) -> None: ...
+
+    with pytest.raises(OptionError, match="a plain function"):
+        display(later)
 
 
 def test_a_result_without_displays_has_none() -> None:

@@ -451,12 +451,15 @@ async def test_headers_cannot_end_early(port: int, headers: str) -> None:
 
 async def test_headers_of_the_connection_are_not_the_guests(port: int) -> None:
     source = """const r = await (await fetch(at + '/echo', { method: 'POST', body: 'abc', headers: { Host: 'evil.org', 'Content-Length': '999', 'Transfer-Encoding': 'chunked',
-      Connection: 'upgrade', 'Proxy-Authorization': 'x', 'X-Forwarded-For': '1.1.1.1', 'Sec-Fetch-Site': 'none' } })).json(); export default [r.headers, r.body]"""
+      Connection: 'upgrade', 'Proxy-Authorization': 'x', 'X-Forwarded-For': '1.1.1.1', 'Sec-Fetch-Site': 'none',
+      'X-HTTP-Method-Override': 'DELETE', 'X-Original-URL': '/other' } })).json(); export default [r.headers, r.body]"""
     headers, body = await run(source, port)
     assert headers["Host"] == f"localhost:{port}"
     assert headers["Content-Length"] == "3"
     assert body == "abc"
     assert not {
+        "X-Http-Method-Override",
+        "X-Original-Url",
         "Transfer-Encoding",
         "Proxy-Authorization",
         "X-Forwarded-For",
