@@ -109,7 +109,7 @@ class Marks(NamedTuple):
         gated = getattr(function, "__sandbox_gated__", None)
         also = getattr(function, "__sandbox_also__", None)
         marks = cls(tier, will, rule, gated, also)
-        return UNMARKED if marks == UNMARKED else marks
+        return UNMARKED if all(each is None for each in marks) else marks
 
     def put_on(self, call: Call) -> None:
         """All but `what`. Raises what the marks raise, and ValueError if they give no names."""
