@@ -115,7 +115,11 @@ class Overlay:
             self._drop(old)  # which makes room
             self.write(new, own.data)
         else:
-            self._copy(old, new)
+            try:
+                self._copy(old, new)
+            except OSError:
+                self._drop(new)  # all of it is moved, or nothing
+                raise
             self._drop(old)
 
     def close(self) -> None:

@@ -106,6 +106,16 @@ def test_writing_changes_the_folder(root: Path) -> None:
     }
 
 
+def test_an_overlay_moves_a_folder_whole_or_not_at_all(root: Path) -> None:
+    (root / "sub" / "large").write_bytes(b"x" * 100)
+    source = "export default [await code(() => p.rename('sub', 'moved')), fs.readdirSync('.'), fs.readdirSync('sub')]"
+    assert run(source, root, "overlay", max_total_bytes=50) == [
+        "Error EDQUOT",
+        ["a.txt", "sub"],
+        ["b.csv", "large"],
+    ]
+
+
 def test_an_overlay_looks_the_same_and_changes_nothing(root: Path) -> None:
     lent = files(root, "overlay")
     for _ in range(2):  # each run begins anew
