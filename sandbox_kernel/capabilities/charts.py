@@ -56,7 +56,7 @@ def chart_of(given: Any) -> Chart:
     mark = options.get("mark", "line")
     if mark not in MARKS:
         instead = suggestion(text_of(mark, 40), MARKS, quote="'")
-        raise TypeError(f"mark of chart must be one of {', '.join(MARKS)}; {instead}")
+        raise TypeError(f"mark of chart is {text_of(mark, 40)!r}, which is none; {instead}")
     rows = rows_of(options.get("data"), "chart")
     if not rows:
         raise ValueError("the data of chart is empty")

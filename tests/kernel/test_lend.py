@@ -25,6 +25,15 @@ def test_a_cell_has_what_it_is_lent(kernel: Client, tmp_path: Path) -> None:
     assert kernel.run("typeof setTimeout").text == "'undefined'"
 
 
+def test_an_error_of_a_capability_has_no_python_for_an_author(
+    kernel: Client, tmp_path: Path
+) -> None:
+    read = f"%%runcode --lend fs=files:{tmp_path}\nimport fs from 'fs'; fs.readFileSync('nope')"
+    done = kernel.run(read)
+    assert done.content["evalue"].startswith("ENOENT: no such file")
+    assert "in the bridge" not in done.traceback
+
+
 def test_defaults_lend_to_every_cell(kernel: Client) -> None:
     assert "--lend web" in kernel.run("%defaults --lend web").stdout
     assert kernel.value("new URL('https://a.org').href") == "'https://a.org/'"

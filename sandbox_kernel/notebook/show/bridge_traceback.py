@@ -18,11 +18,12 @@ _MOST_CHARACTERS = 1_000  # of a line
 
 
 def bridge_traceback(result: CodeExecutionResult) -> list[str]:
-    """Lines that begin with the author's own frame; none if no bridge ended the run."""
+    """Lines that begin with the author's own frame; none if no bridge of an author's ended the run."""
     error = _that_ended(result)
-    if error is None:
+    frames = None if error is None else _own_frames(error.__traceback__)
+    if error is None or frames is None:  # of a capability, the message says all
         return []
-    told = traceback.format_exception(type(error), error, _own_frames(error.__traceback__))
+    told = traceback.format_exception(type(error), error, frames)
     lines = "".join(told).rstrip().split("\n")[-_MOST_LINES:]
     return ["", "in the bridge:", *(f"  {_shown(line[:_MOST_CHARACTERS])}" for line in lines)]
 
