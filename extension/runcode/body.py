@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import SimpleCompletion, context_matcher
 
+from sandbox_kernel.capabilities.spelling import capability_of
 from sandbox_kernel.errors import SandboxError
 from sandbox_kernel.exports import names_of
 from sandbox_kernel.notebook.assist.completion import code_matches, with_prefix
 from sandbox_kernel.notebook.assist.intrinsics import Intrinsic, Intrinsics
+from sandbox_kernel.notebook.assist.lent import lent_scope
 from sandbox_kernel.notebook.assist.scan import KEYWORDS
 from sandbox_kernel.notebook.assist.scope import Scope
 from sandbox_kernel.notebook.options.grammar import Source, parse_options
@@ -90,15 +92,14 @@ class _Realm:
 def _scope(line: str, names: Mapping[str, Any], modules: Mapping[str, str]) -> Scope:
     try:
         options = parse_options(line, "magic")
+        lent = lent_scope(dict(map(capability_of, options.lend.values())))
     except SandboxError:
         return Scope(modules=modules)
     given = {path: _value(source, names) for path, source in options.modules.items()}
     texts = {path: text for path, text in given.items() if isinstance(text, str)}
-    return Scope(
-        {name: _exports(_value(source, names)) for name, source in options.imports.items()},
-        {**modules, **texts},
-        {name: _value(source, names) for name, source in options.globals.items()},
-    )
+    imports = {name: _exports(_value(source, names)) for name, source in options.imports.items()}
+    values = {name: _value(source, names) for name, source in options.globals.items()}
+    return Scope({**lent.imports, **imports}, {**modules, **texts}, {**lent.globals, **values})
 
 
 def _value(source: Source, names: Mapping[str, Any]) -> Any:

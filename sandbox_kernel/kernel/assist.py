@@ -17,6 +17,7 @@ from ..notebook.assist.completion import (
 )
 from ..notebook.assist.infer import Inference, Thing
 from ..notebook.assist.intrinsics import Intrinsics
+from ..notebook.assist.lent import Declared, lent_scope
 from ..notebook.assist.scan import scan
 from ..notebook.assist.scope import Scope
 from ..notebook.assist.signatures import SIGNATURES
@@ -131,8 +132,9 @@ class Assistant:
             given = state.run_options(state.effective(parse_options(line, "kernel")), "")
         except SandboxError:
             given = state.run_options(CellOptions(), "")
-        names = {**state.kept.values(), **given["globals"]}
-        return Scope(given["imports"], given["modules"], names)
+        lent = lent_scope(given.get("lend", {}))
+        names = {**lent.globals, **state.kept.values(), **given["globals"]}
+        return Scope({**lent.imports, **given["imports"]}, given["modules"], names)
 
     # ---- inspection ----
 
@@ -198,7 +200,11 @@ def _magic_help(line: str, cursor: int) -> str | None:
 
 def _describe_module(specifier: str, scope: Scope) -> str | None:
     if specifier in scope.imports:
-        lines = [signature_of(name, value) for name, value in scope.imports[specifier].items()]
+        exports = scope.imports[specifier].items()
+        if any(isinstance(value, Declared) for _, value in exports):
+            lines = [name for name, _ in exports if name != "default"]
+            return "\n  ".join([f"lent '{specifier}' exports", *lines])
+        lines = [signature_of(name, value) for name, value in exports]
         return "\n  ".join([f"bridge '{specifier}' exports", *lines])
     if specifier in scope.modules:
         lines = names.exports(scan(scope.modules[specifier]))
@@ -208,7 +214,10 @@ def _describe_module(specifier: str, scope: Scope) -> str | None:
 
 def _describe(path: str, thing: Thing, detail: int) -> str:
     lines = [f"{thing.origin} {path}"]
-    if thing.has_value and callable(thing.value):
+    if isinstance(thing.value, Declared):
+        lines = [f"lent {thing.value.text}"]
+        lines += ["", thing.value.note] if thing.value.note else []
+    elif thing.has_value and callable(thing.value):
         lines = [f"{thing.origin} {signature_of(path, thing.value)}"]
         doc = inspect.getdoc(thing.value)
         lines += ["", doc] if doc else []

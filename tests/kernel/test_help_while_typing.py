@@ -102,6 +102,38 @@ def test_a_cells_own_options_count(kernel: Client) -> None:
     assert "other" in kernel.complete(code + "import {} from 'o|")["matches"]
 
 
+LENDS = "%%runcode --lend fs=files:. --lend timers --lend fetch=a.org\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "some"),
+    [
+        ("setT|", ["setTimeout"]),
+        ("fet|", ["fetch"]),
+        ("import fs from '|", ["fs", "fs/promises", "node:fs"]),
+        ("import { read| } from 'fs/promises'", ["readFile", "readdir"]),
+        ("import fs from 'node:fs'\nfs.read|", ["readFileSync", "readdirSync"]),
+    ],
+)
+def test_what_is_lent_is_completed(kernel: Client, code: str, some: list[str]) -> None:
+    matches = kernel.complete(LENDS + code)["matches"]
+    assert set(some) <= set(matches)
+    assert "default" not in matches
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("setTime|out", "setTimeout(callback: (...args: any[]) => void, delay?: number"),
+        ("sle|ep(5)", "await sleep(100) waits for 100 milliseconds."),
+        ("import fs from 'fs'\nfs.readFileSync(|", "options: Encoding | { encoding: Encoding }"),
+        ("import fs from 'f|s'", "lent 'fs' exports"),
+    ],
+)
+def test_what_is_lent_is_described(kernel: Client, code: str, says: str) -> None:
+    assert says in (kernel.inspect(LENDS + code) or "")
+
+
 @pytest.mark.parametrize(
     ("code", "says"),
     [

@@ -30,7 +30,7 @@ def test_options_and_names_complete(notebook: Client, typed: str, completed: str
     assert completed in _complete(notebook, typed)
 
 
-BODY = "%%runcode --import fs=my_fs --import tools --global rows --global limit=10\n"
+BODY = "%%runcode --import fs=my_fs --import tools --global rows --global limit=10 --lend timers\n"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ BODY = "%%runcode --import fs=my_fs --import tools --global rows --global limit=
         ("Math.hy", "Math.hypot"),
         ("const planets = 3;\nplan", "const planets = 3;\nplanets"),
         ("repo", "report"),
+        ("await sle", "await sleep"),
     ],
 )
 def test_the_body_completes_as_in_the_kernel(notebook: Client, typed: str, completed: str) -> None:

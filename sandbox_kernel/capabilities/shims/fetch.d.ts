@@ -1,5 +1,5 @@
 declare module 'fetch' {
-  /** Only the hosts above can be reached; any other throws a TypeError. */
+  /** Only the hosts that were lent can be reached; any other throws a TypeError. */
   export function fetch(
     url: string | Request,
     init?: {

@@ -111,7 +111,7 @@ def _braced_import(before: Scan, whole: Scan, cursor: int) -> str | None:
 
 def _exports_of(specifier: str, scope: Scope) -> list[str]:
     if specifier in scope.imports:
-        return list(scope.imports[specifier])
+        return [name for name in scope.imports[specifier] if name != "default"]
     if specifier in scope.modules:
         return names.exports(scan(scope.modules[specifier]))
     known = [*scope.imports, *scope.modules]
