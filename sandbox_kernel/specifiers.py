@@ -19,6 +19,14 @@ def is_bare(specifier: str) -> bool:
     )
 
 
+def folder_of_entry(filename: str) -> list[str]:
+    """The folder of a relative path inside the module graph; the root for any other file name."""
+    parts = filename.split("/")
+    if filename.startswith(("/", "<")) or ":" in parts[0] or ".." in parts:
+        return []
+    return [part for part in parts[:-1] if part not in ("", ".")]
+
+
 def size_of(specifier: str) -> int:
     """The size in bytes of UTF-8, to compare with `MOST_BYTES`."""
     return len(specifier.encode("utf-8", "surrogatepass"))

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from string import Template
 from time import perf_counter
 from typing import Any
 
+from ..brief import brief
 from ..contract import CodeExecutionError, CodeExecutionResult, RunFailed
 from ..engine.ending import out_of_memory
 from ..errors import RunEndedError, SerializationError
@@ -20,25 +22,26 @@ from ..lending import lend
 from ..opened import Module, OpenCode
 from ..options import Execute
 from ..values import GuestError
+from .entry import DRIVER_NAME, ImportedSource
 from .plan import Work, refused
 
 _FIRST, _LARGEST = 16, 4096  # inputs
 _SHORT, _LONG = 0.25, 1.0  # seconds that a batch should take, unless its sandbox took as long
 _HEAP_WAS_FULL = ("InternalError", "out of memory")  # as a guest sees it, and may catch it
 _LOSSES = 5  # machines that a batch may lose
-_DRIVER = """\
+_DRIVER = Template("""\
 import { $fn as mapped } from $source;
-const isFunction = typeof mapped === "function";
-export const one = async (item) => isFunction ? await mapped(item) : mapped;
+if (typeof mapped !== "function") throw new TypeError($refusal);
+export const one = async (item) => await mapped(item);
 export const each = async (items) => {
   const answers = [];
   for (const item of items) {
-    try { answers[answers.length] = [true, isFunction ? await mapped(item) : mapped]; }
+    try { answers[answers.length] = [true, await mapped(item)]; }
     catch (error) { answers[answers.length] = [false, error]; }
   }
   return answers;
 };
-"""
+""")
 
 
 class ByBatch:
@@ -46,16 +49,15 @@ class ByBatch:
 
     def __init__(self, work: Work, size: int | None) -> None:
         options = work.options
-        suffix = "ts" if options.language == "typescript" else "js"
-        name = f"./source.{suffix}"
-        while name in options.modules:
-            name = name.replace("./", "./_")
+        self._source = ImportedSource(work.source, options)
         self._work = work
         self._options = replace(
-            options, execute=Execute(), modules={**options.modules, name: work.source}
+            options,
+            execute=Execute(),
+            filename=DRIVER_NAME,
+            modules={**options.modules, self._source.name: work.source},
         )
-        fn = work.fn if work.fn.isidentifier() else json.dumps(work.fn)
-        self._driver = _DRIVER.replace("$fn", fn).replace("$source", json.dumps(name))
+        self._driver = _driver(work.fn, self._source.name)
         self._chosen = size is None
         self.size = size or _FIRST
 
@@ -89,9 +91,9 @@ class ByBatch:
         except RunFailed as failed:  # no input was looked at
             if _is_lost(failed.result) and losses:
                 return await self._run(values, losses - 1)
-            return [failed.result] * len(values)
+            return [self._source.renamed(failed.result)] * len(values)
         except RunEndedError:
-            end = await run
+            end = self._source.renamed(await run)
             if calls_us:
                 return await self._go_on(values, results, end, losses)
             if _is_lost(end) and losses:
@@ -147,15 +149,22 @@ class ByBatch:
 
     def _failure(self, thrown: Any) -> CodeExecutionResult:
         if isinstance(thrown, GuestError):
-            error = CodeExecutionError(thrown.name, thrown.message, thrown.stack)
+            error = self._source.thrown(thrown.name, thrown.message, thrown.stack)
             if (thrown.name, thrown.message) == _HEAP_WAS_FULL:
                 end = out_of_memory(self._work.memory_limit, error=error)
                 return CodeExecutionResult(end.status, error=end.error)
         elif isinstance(thrown, ValueError):
             error = CodeExecutionError("SandboxCrash", str(thrown))
         else:
-            error = CodeExecutionError("Error", f"thrown: {thrown!r}")
+            message = thrown if isinstance(thrown, str) else f"thrown: {brief(thrown)}"
+            error = self._source.thrown("Error", message, None)
         return CodeExecutionResult("error", error=error)
+
+
+def _driver(fn: str, name: str) -> str:
+    imported = fn if fn.isidentifier() else json.dumps(fn)
+    refusal = f"export {fn!r} is not a function, so it cannot be called with an input"
+    return _DRIVER.substitute(fn=imported, source=json.dumps(name), refusal=json.dumps(refusal))
 
 
 def _is_lost(result: CodeExecutionResult) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..specifiers import MOST_BYTES, is_bare, shortened
+from ..specifiers import MOST_BYTES, folder_of_entry, is_bare, shortened
 
 _BRIDGE = "\x01"  # file names and specifiers cannot contain it
 
@@ -24,7 +24,7 @@ class Graph:
     def __init__(
         self, filename: str, modules: Mapping[str, str], imports: Mapping[str, Sequence[str]]
     ) -> None:
-        self._entry_folder = _folder_of_entry(filename)
+        self._entry_folder = folder_of_entry(filename)
         self._filename = filename
         self.modules = modules
         self.imports = imports
@@ -75,14 +75,6 @@ class Graph:
     def bridge_of(self, name: str) -> str | None:
         """The specifier, if this is the name of a lent module."""
         return name[1:] if name.startswith(_BRIDGE) else None
-
-
-def _folder_of_entry(filename: str) -> list[str]:
-    """The folder of a relative path inside the graph; the root for any other file name."""
-    parts = filename.split("/")
-    if filename.startswith(("/", "<")) or ":" in parts[0] or ".." in parts:
-        return []
-    return [part for part in parts[:-1] if part not in ("", ".")]
 
 
 def shown(name: str) -> str:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import pandas
 import pytest
 
 from sandbox_kernel import Engine, EngineClosedError, OptionError, run_code, run_many
@@ -25,6 +26,7 @@ export default (n) => {
   return n;
 }
 """
+FRAME = pandas.DataFrame({"a": [1, 2]})
 
 
 @pytest.fixture(scope="module", params=["engine", "relay"])
@@ -95,6 +97,49 @@ def test_a_full_heap_is_told_with_its_limit(
 def test_a_source_that_cannot_be_linked_fails_for_each(backend: Any, isolate: Any) -> None:
     results = list(run_many("export const f = 1", [1, 2], isolate=isolate, engine=backend))
     assert [result.status for result in results] == ["link_error", "link_error"]
+
+
+def test_an_error_names_the_source_as_if_it_ran_alone(backend: Any, isolate: Any) -> None:
+    source = """
+import { check } from './checks.ts';
+export default (n: number) => { if (n === 1) return lenght; return check(n); }
+"""
+    checks = {
+        "./rules/checks.ts": "export const check = (n) => { if (n > 1) throw new RangeError('large'); }"
+    }
+    options: dict[str, Any] = {"filename": "rules/price.ts", "modules": checks}
+    many = run_many(source, [0, 1, 2], isolate=isolate, engine=backend, **options)
+    good, unknown, thrown = [result.error for result in many]
+    assert good is None
+    assert (unknown.filename, unknown.line, unknown.column) == ("rules/price.ts", 3, 53)
+    assert "price.ts:3:53\n     3 | export default" in unknown.render()
+    assert (thrown.filename, thrown.line) == ("./rules/checks.ts", 1)
+    frames = ["check (./rules/checks.ts:1:52)", "default (rules/price.ts:3:74)"]
+    assert thrown.stack == "\n".join(f"    at {frame}" for frame in frames)
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "message"),
+    [
+        ("export const f = 1", "link_error", "LinkError: the module has no export 'default'"),
+        ("export default 7", "error", "TypeError: export 'default' is not a function"),
+        ("export default () => { throw 'text' }", "error", "Error: text"),
+        ("export default (n =>", "link_error", "SyntaxError: unexpected end of input"),
+    ],
+)
+def test_a_source_fails_alike_however_it_is_isolated(
+    backend: Any, isolate: Any, source: str, status: str, message: str
+) -> None:
+    (result,) = run_many(source, [1], isolate=isolate, engine=backend)
+    assert result.status == status
+    assert str(result.error).startswith(message)
+    assert "run_many>" not in result.error.render()
+
+
+def test_columns_are_left_out_where_bytes_are_no_characters(backend: Any) -> None:
+    source = "export default () => { const é = 1; throw new Error('x') }"
+    (result,) = run_many(source, [1], isolate="batch", engine=backend)
+    assert (result.error.line, result.error.column) == (1, None)
 
 
 def test_another_export_may_be_called(backend: Any, isolate: Any) -> None:
@@ -266,6 +311,15 @@ def test_a_guest_that_changes_the_answers_of_its_batch_harms_itself_only(backend
     [
         ({"inputs": 5}, "inputs must be an iterable, such as a list, not int"),
         ({"inputs": "text"}, r"inputs is one text; give a list of inputs: \[text\]"),
+        (
+            {"inputs": {"a": 1}},
+            r"inputs is a mapping, .*; give a list, such as list\(inputs.values",
+        ),
+        (
+            {"inputs": FRAME},
+            r"inputs is a DataFrame, .*; give its rows: frame.to_dict\('records'\)",
+        ),
+        ({"timeout": 2}, r"of each input of run_many with engine=Engine\(cpu_seconds=SECONDS\)"),
         ({"isolate": "realm"}, "isolate must be 'item' or 'batch', not 'realm'"),
         ({"batch": 0}, "batch must be a whole number from 1 on, not 0"),
         ({"batch": True}, "batch must be a whole number from 1 on, not True"),
