@@ -111,7 +111,10 @@ def _known(key: object) -> str:
 
 def _instead_of(key: str) -> str:
     if key.lower() in _TIME_LIMITS:
-        return "bound the time of a run with its handle: run_code(…).terminate_after(seconds)"
+        return (
+            "bound the time of a run with its handle: run_code(…).terminate_after(seconds);"
+            " that of each input of run_many with engine=Engine(cpu_seconds=SECONDS)"
+        )
     close = nearest(key, [*_CHECKS, *_CONTRACT_NAMES])
     if close is not None:
         return f"did you mean {close!r}?"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from ..backend import Backend
 from ..engine.settings import Settings
 from ..errors import OptionError
 from ..options import CodeExecutionOptions
+from ..plain.frames import is_frame
 from .batch import ByBatch
 from .execution import ManyExecution
 from .plan import EachAlone, Plan, Work
@@ -55,6 +56,16 @@ def _check(options: CodeExecutionOptions, inputs: object, batch: object, isolate
         raise OptionError(f"inputs must be an iterable, such as a list, not {kind}", "inputs")
     if isinstance(inputs, str | bytes):
         raise OptionError("inputs is one text; give a list of inputs: [text]", "inputs")
+    if isinstance(inputs, Mapping):
+        advice = "give a list, such as list(inputs.values())"
+        raise OptionError(
+            f"inputs is a mapping, and only its keys would be inputs; {advice}", "inputs"
+        )
+    if is_frame(inputs):
+        advice = "give its rows: frame.to_dict('records')"
+        raise OptionError(
+            f"inputs is a DataFrame, and only its labels would be inputs; {advice}", "inputs"
+        )
     if isolate not in ("item", "batch"):
         raise OptionError(f"isolate must be 'item' or 'batch', not {isolate!r}", "isolate")
     whole = isinstance(batch, int) and not isinstance(batch, bool)
