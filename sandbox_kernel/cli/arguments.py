@@ -74,9 +74,9 @@ def _option(
 ) -> None:
     name, equals, value = text.partition("=")
     if name not in _OPTIONS:
-        behind = " (arguments of the code stand behind --)" if has_file else ""
+        after = " (arguments of the code go after --)" if has_file else ""
         raise OptionError(
-            f"unknown option --{name}; {suggestion(name, _OPTIONS, '--', others=SYNONYMS)}{behind}"
+            f"unknown option --{name}; {suggestion(name, _OPTIONS, '--', others=SYNONYMS)}{after}"
         )
     if name in seen and name not in _REPEATABLE:
         raise OptionError(f"--{name} was given twice", name)
@@ -98,7 +98,7 @@ def _read_global(parsed: Arguments, text: str) -> None:
     if not name or not value:
         raise OptionError(f"--global {text} has no value; write --global NAME=VALUE", "global")
     if name == _ARGS:
-        raise OptionError("--global args cannot be given: args are the words behind FILE", "global")
+        raise OptionError("--global args cannot be given: args are the words after FILE", "global")
     if name in parsed.globals:
         raise OptionError(f"--global {name} was given twice", "global")
     parsed.globals[name] = _value(name, value)

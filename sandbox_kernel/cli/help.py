@@ -111,7 +111,7 @@ and stop. It needs the extra: pip install 'sandbox-kernel[mcp]'.
                         that other machines reach it needs a key, in SANDBOX_MCP_KEY
   --deadline TIME       how long code of run_code may execute; 10m if not given
   --lend NAME=CAPABILITY  what code may use: timers, web, display, fs=files:/data,
-                        fetch=api.example.org; repeatable. --ask behind it asks before each call
+                        fetch=api.example.org; repeatable. --ask after it asks before each call
   --config FILE         MCP servers whose tools code may import as '@mcp/NAME', in the form that
                         other clients use: {"mcpServers": {"time": {"command": "mcp-server-time"}}}.
                         The person at the client is asked before each call, unless --policy says so

@@ -127,7 +127,7 @@ def _read(parsed: Arguments, name: str, value: str) -> None:
 def _ask(parsed: Arguments) -> None:
     """Behind a --lend: about all of that module."""
     if parsed.words[-2:-1] != ["--lend"]:
-        raise OptionError("--ask stands behind a --lend: --lend fs=files:/data --ask", "ask")
+        raise OptionError("--ask goes after a --lend: --lend fs=files:/data --ask", "ask")
     parsed.asks.append(list(parsed.lend)[-1])
     parsed.words.append("--ask")
 

@@ -51,7 +51,7 @@ class Channel:
         """
         if not hasattr(comm, "stream"):  # TCP, TLS and gateway comms have one
             peer = f"{comm.peer_address!s:.100}"
-            raise ProtocolError(f'{peer} is no stream: use tcp:// or tls:// (protocol="tcp://")')
+            raise ProtocolError(f'{peer} is not a stream: use tcp:// or tls:// (protocol="tcp://")')
         if comm.stream is None:
             raise StreamClosedError
         return cls(comm, await Pipe.over(comm.stream), address)

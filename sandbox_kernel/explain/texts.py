@@ -14,12 +14,12 @@ from .scene import Face
 
 def _to_lend(lack: str, api: str, typed: str) -> dict[Face, str]:
     """How each face lends a capability that stands in for what is missing."""
-    start = f"the sandbox has {lack}, so no {{name}}; "
+    start = f"the sandbox has {lack}, so there is no {{name}}; "
     return {
-        "api": f"{start}lend some: lend=[capabilities.{api}]",
-        "kernel": f"{start}--lend {typed} on %%runcode or %defaults lends some",
-        "magic": f"{start}--lend {typed} on %%runcode lends some",
-        "cli": f"{start}a program in Python can lend some, with run_code(…, lend=[{api}])",
+        "api": f"{start}lend it with lend=[capabilities.{api}]",
+        "kernel": f"{start}lend it with --lend {typed} on %%runcode or %defaults",
+        "magic": f"{start}lend it with --lend {typed} on %%runcode",
+        "cli": f"{start}a program in Python can lend it, with run_code(…, lend=[{api}])",
     }
 
 
@@ -79,10 +79,10 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
     " {name}() …",
     "exports": "{close}the module exports {names}",
     "nothing_lent": {
-        "api": "nothing can be imported but what you lend: imports={{'NAME': {{'function': function}}}}",
+        "api": "only what you lend can be imported: imports={{'NAME': {{'function': function}}}}",
         "kernel": "nothing can be imported yet; %%bridge NAME or --import lends a module",
         "magic": "nothing can be imported yet; --import NAME lends a module",
-        "cli": "nothing can be imported but files beneath the folder of FILE, and what --module lends",
+        "cli": "only files beneath the folder of FILE, and what --module lends, can be imported",
     },
     "lent": "{close}what can be imported: {names}",
     "extension": "write '{path}': the extension is part of the path",

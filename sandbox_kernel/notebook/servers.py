@@ -128,5 +128,5 @@ def parse_mcp(line: str) -> tuple[str, dict[str, Any], bool] | None:
     if not first.startswith(("http://", "https://")):
         return name, {"command": first, "args": rest}, asks
     if rest:
-        raise OptionError(f"%mcp {name} takes one URL, and nothing behind it", "mcp")
+        raise OptionError(f"%mcp {name} takes one URL, and nothing after it", "mcp")
     return name, {"url": first}, asks

@@ -133,4 +133,6 @@ def _decision(call: Call, choice: object) -> Decision:
 
 
 def _tell(what: str) -> None:
-    warnings.warn(f"the prompter does not answer as it should, which is a no: {what}", stacklevel=2)
+    warnings.warn(
+        f"the prompter did not answer as it should, so the answer is no: {what}", stacklevel=2
+    )

@@ -65,7 +65,7 @@ class Gates:
         except OptionError:
             raise
         except Exception as error:
-            _LOG.warning("agent_sandbox could not be looked up, which is a no: %.200r", error)
+            _LOG.warning("agent_sandbox could not be looked up, so the answer is no: %.200r", error)
             return False
         return self._everyone if setting is None else setting is True
 

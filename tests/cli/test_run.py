@@ -113,7 +113,7 @@ def test_options_stand_before_or_after_the_file_and_end_at_two_dashes(folder: Pa
     ("source", "hint"),
     [
         ("process.env.HOME", "lend the settings that the code may see with --global"),
-        ("await fetch('https://example.org')", "a program in Python can lend some"),
+        ("await fetch('https://example.org')", "a program in Python can lend it"),
         ("return 1", "end it with the expression, or write export default VALUE"),
         ("import { x } from 'fs'", "lend=[files('FOLDER')]"),
         ("import './lib.ts'", "--module ./lib.ts=@FILE"),

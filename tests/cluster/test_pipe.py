@@ -117,7 +117,7 @@ async def test_a_connection_that_is_closed_or_no_stream_is_refused() -> None:
     with pytest.raises(StreamClosedError):
         await Channel.over(Closed(), "x")
 
-    with pytest.raises(ProtocolError, match="inproc://1/2 is no stream: use tcp:// or tls://"):
+    with pytest.raises(ProtocolError, match="inproc://1/2 is not a stream: use tcp:// or tls://"):
         await Channel.over(InProcess(), "x")
 
 

@@ -172,7 +172,9 @@ def test_a_project_can_deny_but_not_allow(asking: Client) -> None:
 
 
 def test_ask_stands_behind_what_is_lent(asking: Client) -> None:
-    assert "--ask stands behind what it is about" in asking.run("%%runcode --ask\n1").traceback
+    assert (
+        "--ask goes after the option that it is about" in asking.run("%%runcode --ask\n1").traceback
+    )
     assert (
         "mail does not export it; did you mean send?"
         in asking.run(MAIL.replace("--ask send", "--ask sned")).traceback
@@ -207,7 +209,7 @@ def test_a_program_asks_about_what_asks_in_cells_under_any_name(asking: Client) 
 
 
 def test_ask_stands_behind_a_tool(asking: Client) -> None:
-    assert "--ask stands behind" in asking.run("%%runprogram python --ask\n1").traceback
+    assert "--ask goes after" in asking.run("%%runprogram python --ask\n1").traceback
 
 
 def test_a_program_asks_on_cards(asking: Client) -> None:

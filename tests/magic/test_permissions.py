@@ -76,7 +76,7 @@ def test_only_what_stands_before_it_is_asked_about(mailing: Client) -> None:
     assert mailing.run(free, allow_stdin=False).check().text == "'sent to a'"
     asked = "%%runcode --no-widget --import mail --global send --ask\nsend('a')"
     assert "send was not allowed" in mailing.run(asked, allow_stdin=False).traceback
-    assert "--ask stands behind" in mailing.run("%%runcode --ask\n1").traceback
+    assert "--ask goes after" in mailing.run("%%runcode --ask\n1").traceback
 
 
 def test_always_is_kept_listed_and_revoked(mailing: Client) -> None:
@@ -135,7 +135,7 @@ def test_programs_ask_about_the_tools_that_stand_before_it(mailing: Client) -> N
     said = mailing.run(cell, allow_stdin=False).check().stdout.splitlines()
     assert said[0].startswith("send was not allowed: it needs permission")
     assert said[1] == "sent to a"
-    assert "--ask stands behind" in mailing.run("%%runprogram --ask\n1").traceback
+    assert "--ask goes after" in mailing.run("%%runprogram --ask\n1").traceback
     cell = mailing.send(f"%%runprogram --tool send --ask --tool free=send\n{call}")
     model, (card,) = cards_of(mailing, cell, 1)
     tell(mailing, model, kind="drawn", ids=[card["id"]])

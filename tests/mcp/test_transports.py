@@ -137,7 +137,7 @@ def test_an_address_for_everybody_demands_a_key(
         (["--deadline", "soon"], "is not a time"),
         (["extra"], "does not take extra"),
         (["--lend", "timer"], "is not a capability"),
-        (["--ask"], "--ask stands behind a --lend"),
+        (["--ask"], "--ask goes after a --lend"),
     ],
 )
 def test_a_wrong_command_says_what_to_write(

@@ -241,7 +241,9 @@ def _read_source(into: str, kind: Kind) -> Callable[[CellOptions, str], CellOpti
 
 def _read_ask(options: CellOptions, lent: str) -> CellOptions:
     if not lent:
-        raise OptionError("--ask stands behind what it is about: --import mail --ask", "ask")
+        raise OptionError(
+            "--ask goes after the option that it is about: --import mail --ask", "ask"
+        )
     return replace(options, asks={**options.asks, lent: True})
 
 

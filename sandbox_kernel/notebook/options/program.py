@@ -192,7 +192,7 @@ def _read_tool(options: ProgramCellOptions, text: str) -> ProgramCellOptions:
 
 def _read_ask(options: ProgramCellOptions, lent: str) -> ProgramCellOptions:
     if not lent:
-        raise OptionError("--ask stands behind what it is about: --tool send --ask", "ask")
+        raise OptionError("--ask goes after the option that it is about: --tool send --ask", "ask")
     return replace(options, asks=(*options.asks, lent))
 
 

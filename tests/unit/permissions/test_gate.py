@@ -174,7 +174,7 @@ class Raising:
 )
 def test_an_answer_that_is_missing_or_invalid_is_a_no_and_is_told(answer: Any) -> None:
     gate = permission_gate(InMemoryPermissionStore(), Person(answer))
-    with pytest.warns(UserWarning, match="does not answer as it should, which is a no"):
+    with pytest.warns(UserWarning, match="did not answer as it should, so the answer is no"):
         allowed = decided(gate, "a", "b")
     assert not allowed[1]
 

@@ -80,7 +80,7 @@ def test_a_setting_that_raises_is_a_no_even_where_everyone_may(
         raise LookupError(team)
 
     assert not Gates(URL, raises, everyone=True).open_for("red")
-    assert "which is a no" in caplog.text
+    assert "so the answer is no" in caplog.text
     assert Gates(URL, {"blue": False}, everyone=True).open_for("red")
 
 

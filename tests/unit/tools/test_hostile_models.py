@@ -204,7 +204,7 @@ def test_an_answer_that_is_no_choice_is_a_no(answer: Any) -> None:
 
     made = permission_gate(InMemoryPermissionStore(), Odd())
     calls = [{"id": "1", "name": "pay", "args": {"to": "x"}}]
-    with pytest.warns(UserWarning, match="which is a no"):
+    with pytest.warns(UserWarning, match="so the answer is no"):
         (result,) = asyncio.run(run_tool_calls(Toolbox([pay]), calls, made))
     assert (result.is_error, RAN) == (True, [])
 
