@@ -163,6 +163,7 @@ class DaskEngine:
 
     def doctor(self) -> dict[str, Any]:
         """Here and on each Dask worker: versions, isolation, and how it is reached."""
+        self._refuse_if_closed_client()
         return examine(self.client, self.settings, self._slotting.reached())
 
     def close(self) -> None:

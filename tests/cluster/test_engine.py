@@ -209,6 +209,8 @@ def test_a_closed_client_is_a_clear_error(cluster: Cluster) -> None:
     with pytest.raises(EngineClosedError, match="the Dask client is closed"):
         run_code("export default 1", engine=engine)
     with pytest.raises(EngineClosedError, match="the Dask client is closed"):
+        engine.doctor()
+    with pytest.raises(EngineClosedError, match="the Dask client is closed"):
         DaskEngine(client)
 
 
