@@ -23,7 +23,10 @@ class Terminal:
         return [self.choice(request) for request in batch]
 
     def choice(self, request):
-        print(f"\nThe model wants to run:\n\n{request.args['code']}\n")
+        code = "".join(
+            c if c.isprintable() or c == "\n" else ascii(c) for c in request.args["code"]
+        )
+        print(f"\nThe model wants to run:\n\n{code}\n")  # nothing in it can hide on a terminal
         said = input("Allow it? [y/N] ").strip().lower()
         return ApprovalChoice.ALLOW_ONCE if said == "y" else ApprovalChoice.DENY_ONCE
 

@@ -30,10 +30,18 @@ async def grade(path):
     if result.killed or result.oom:
         return 0, result.reason or "it used too much memory"
     if result.exit_code:
-        return 0, result.stderr.strip().splitlines()[-1]
+        *_, last = result.stderr.strip().splitlines() or [
+            f"it ended with exit code {result.exit_code}"
+        ]
+        return 0, printable(last)
     answers = result.result if isinstance(result.result, list) else []
     right = sum(given == expected for given, (_, expected) in zip(answers, CASES, strict=False))
     return right, f"{right} of {len(CASES)} right"
+
+
+def printable(text):
+    """Without what could take over your terminal: a submission writes this text."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)[:100]
 
 
 async def main(paths):

@@ -110,6 +110,8 @@ SUBMISSIONS = {
     "eve": "def solve(numbers):\n    while True: pass",
     "mallory": "import os\nos.system('id')\nsolve = sorted",
     "trent": "raise SystemExit(0)",
+    "victor": "raise SystemExit(3)",
+    "wendy": "raise ValueError('\\x1b[2J')",
 }
 
 
@@ -123,3 +125,5 @@ def test_a_class_is_graded_and_nobody_harms_the_others(tmp_path: Path) -> None:
     assert graded["eve"].startswith("0  ")
     assert graded["mallory"].startswith("0  PermissionError")
     assert graded["trent"] == "0  0 of 3 right"
+    assert graded["victor"] == "0  it ended with exit code 3"
+    assert graded["wendy"] == "0  ValueError: ?[2J"
