@@ -68,15 +68,6 @@ SMALLER = {
     "many.md": {"range(1_000)": "range(100)", "#> 1248750.0": "#> 12375.0"},
 }
 
-# What the examples of a page take as given, as a cell before them.
-GIVEN = {
-    "magic.md": """
-class timers:
-    async def sleep(milliseconds):
-        pass
-"""
-}
-
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text("utf-8")
@@ -136,7 +127,6 @@ def test_the_python_examples_of_a_page_run_and_print_what_they_say(
 )
 def test_the_cells_of_a_page_run_in_one_notebook(page: Path, kernel: str) -> None:
     with _client(kernel) as client:
-        client.execute_interactive(GIVEN.get(page.name, ""), timeout=60)
         for block in blocks(page):
             if block.runs_in != kernel:
                 continue
