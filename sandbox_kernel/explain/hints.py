@@ -22,6 +22,9 @@ from .texts import say
 # They read a message of the guest's: cut, and in linear time, because no name starts inside another.
 _NOT_DEFINED = r"(?<![\w$])([A-Za-z_$][\w$]*)'? is not defined"
 _NO_EXPORT = r"export(?: named)? '([^']+)'"
+_NO_MODULE = r"no module '(\./[^']*)' was given$"
+_PLAIN_PATH = r"\./(?:[\w-]+[./])*[\w-]+"
+_LEADS_OUT = "it leads out of the module graph"
 _EXPORTED = (
     r"\bexport[ \t]{1,9}(?:(?:async|abstract|declare)[ \t]{1,9})?"
     r"(?:const|let|var|function\*?|class|enum|namespace)[ \t]{1,9}([A-Za-z_$][\w$]*)"
@@ -94,7 +97,7 @@ def _import(error: Problem, scene: Scene) -> str | None:
             return None  # what else it exports is not known without parsing it
         return _missing_export(error, scene, specifier, re.findall(_EXPORTED, source))
     if specifier.startswith("."):
-        return _relative(specifier[:_MAX_READ], scene)
+        return _relative(error, specifier[:_MAX_READ], scene)
     if lent in MODULES:
         return say(MODULES[lent], scene.face, name=f"'{lent}'")
     known = [*scene.imports, *scene.modules]
@@ -104,20 +107,32 @@ def _import(error: Problem, scene: Scene) -> str | None:
     return say("lent", scene.face, close=_close(specifier, known), names=names)
 
 
-def _relative(specifier: str, scene: Scene) -> str | None:
-    stem = specifier
-    for extension in _EXTENSIONS[1:]:
-        stem = stem.removesuffix(extension)
+def _relative(error: Problem, specifier: str, scene: Scene) -> str | None:
+    """Modules are known by their paths from the root, and imported by paths from their importer."""
+    if error.message[:_MAX_READ].endswith(_LEADS_OUT):
+        return say("leads_out", scene.face)
+    found = re.search(_NO_MODULE, error.message[:_MAX_READ])
+    if found is None:
+        return None
+    wanted, stem, typed = found[1], _stem(found[1]), _stem(specifier)
     for extension in _EXTENSIONS:
         if stem + extension in scene.modules:
-            return say("extension", scene.face, path=stem + extension)
-    close = nearest(specifier, scene.modules, _NEAR)
+            return say("extension", scene.face, path=typed + extension)
+    folder = wanted.rpartition("/")[0]
+    beside = [each for each in scene.modules if each.rpartition("/")[0] == folder]
+    close = nearest(wanted, beside, _NEAR)
     if close is not None:
-        return say(
-            "lent", scene.face, close=_close(specifier, [close]), names=_listed(scene.modules, "'")
-        )
-    path = stem if re.fullmatch(r"\./[\w/-]{1,80}", stem) else "./lib"
-    return say("no_relative", scene.face, path=f"{path}.ts")
+        meant = f"{specifier.rpartition('/')[0]}/{close.rpartition('/')[2]}"
+        names = _listed(scene.modules, "'")
+        return say("lent", scene.face, close=f"did you mean '{meant}'? ", names=names)
+    path = wanted if stem != wanted else f"{wanted}.ts"
+    return say("no_relative", scene.face, path=path) if re.fullmatch(_PLAIN_PATH, path) else None
+
+
+def _stem(path: str) -> str:
+    for extension in _EXTENSIONS[1:]:
+        path = path.removesuffix(extension)
+    return path
 
 
 def _missing_export(

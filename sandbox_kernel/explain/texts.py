@@ -92,6 +92,11 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "a cell that begins with %%runmodule {path} makes such a module",
         "cli": "--module {path}=@FILE gives the run such a module",
     },
+    "leads_out": {
+        "api": "nothing is above the root of the modules that the run was given",
+        "cli": "only files beneath the folder of FILE can be imported; --module ./NAME=@FILE lends"
+        " another",
+    },
     "namespace": "'{specifier}' has no default export; write import * as {name} from '{specifier}'",
     "module_exports": "{close}'{specifier}' exports {names}",
     "class": {

@@ -74,6 +74,8 @@ HINTED = [
     ("import { ad } from './lib.ts'", "did you mean 'add'? './lib.ts' exports add, sub"),
     ("import { x } from './other.ts'", "modules={'./other.ts': SOURCE} gives the run such a module"),
     ("import { x } from './libs.ts'", "did you mean './lib.ts'? what can be imported: './lib.ts'"),
+    ("import { x } from './rows.json'", "modules={'./rows.json': SOURCE} gives the run such a module"),
+    ("import { x } from '../lib.ts'", "nothing is above the root of the modules"),
     ("import db from 'db'", "write import * as db from 'db'"),
     ("import { laod } from 'db'", "did you mean 'load'? 'db' exports load, read_text, VERSION"),
     ("import { x } from 'dbs'", "did you mean 'db'?"),
@@ -241,6 +243,26 @@ def test_nothing_to_import_says_how_to_lend() -> None:
     assert "imports={'NAME'" in (bare.hint or "")
     relative = failure("import x from './helper'", imports={}, modules={})
     assert "modules={'./helper.ts': SOURCE}" in (relative.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("../lib", "write '../lib.ts': the extension is part of the path"),
+        ("../libs.ts", "did you mean '../lib.ts'?"),
+        ("./lib", "modules={'./deep/lib.ts': SOURCE} gives the run such a module"),
+        ("../../lib.ts", "nothing is above the root of the modules"),
+    ],
+)
+def test_a_path_that_a_module_imports_begins_at_that_module(typed: str, hint: str) -> None:
+    modules = {**LENT["modules"], "./deep/here.ts": f"import {{ add }} from '{typed}'"}
+    assert (failure("import './deep/here.ts'", modules=modules).hint or "").startswith(hint)
+
+
+@pytest.mark.parametrize("typed", ["./", ".", "./lib.ts/", "./a'b.ts", "./a/b.ts"])
+def test_a_path_that_is_not_near_is_not_said_to_be_another(typed: str) -> None:
+    hint = failure(f'import "{typed}"').hint
+    assert hint is None or "did you mean" not in hint
 
 
 @pytest.mark.parametrize(
