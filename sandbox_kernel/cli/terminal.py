@@ -7,6 +7,7 @@ import sys
 from typing import TextIO
 
 from ..clean import clean
+from ..errors import SandboxError
 
 
 def say(text: str) -> None:
@@ -31,7 +32,10 @@ def complain(text: str) -> None:
 
 
 def prepare() -> None:
-    """Characters that the terminal cannot show will be escaped."""
+    """Characters that the terminal cannot show will be escaped. A stream that is closed is empty."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  # as long as the process
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -47,19 +51,21 @@ def _write(stream: TextIO, text: str, ending: str = "\n") -> None:
     try:
         stream.write(text if text.endswith("\n") else f"{text}{ending}")
         stream.flush()
-    except BrokenPipeError:
-        _give_up(stream)
+    except OSError as error:
+        _give_up(stream, error)
 
 
 def _flush(stream: TextIO) -> None:
     try:
         stream.flush()
-    except BrokenPipeError:
-        _give_up(stream)
+    except OSError as error:
+        _give_up(stream, error)
 
 
-def _give_up(stream: TextIO) -> None:
-    """Nobody reads any more: the rest goes nowhere, also what Python flushes at its end."""
+def _give_up(stream: TextIO, error: OSError) -> None:
+    """The rest goes nowhere, also what Python flushes at its end. Raises if somebody still reads."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+    if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+        raise SandboxError(f"cannot write to stdout: {error.strerror}") from None

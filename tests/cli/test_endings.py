@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -91,6 +92,31 @@ def test_logs_that_nobody_reads_do_not_stop_the_run(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.read() == "done\n"
         assert process.wait(30) == 0
+
+
+def test_a_disk_that_is_full_is_said_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text("'done'")
+    with (
+        Path("/dev/full").open("w") as full,
+        started("run", str(tmp_path / "a.ts"), stdout=full) as process,
+    ):
+        assert process.stderr is not None
+        assert (
+            process.stderr.read()
+            == "sandbox-kernel: cannot write to stdout: No space left on device\n"
+        )
+        assert process.wait(30) == 1
+
+
+@pytest.mark.parametrize(("closed", "printed"), [("<&-", "null\n"), (">&-", ""), ("2>&-", "[]\n")])
+def test_a_stream_that_is_closed_is_an_empty_one(closed: str, printed: str, tmp_path: Path) -> None:
+    """As some schedulers start their commands."""
+    (tmp_path / "a.ts").write_text("console.log('going'); args")
+    words = [*COMMAND, "run", "--json", "-" if closed == "<&-" else str(tmp_path / "a.ts")]
+    line = f"exec {shlex.join(words)} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, printed)
+    assert "Traceback" not in done.stderr
 
 
 def test_a_terminal_without_unicode_gets_escapes(tmp_path: Path) -> None:
