@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\u2028\u2029]")
 _FRAME = re.compile(
-    r"^ *at (?:(?P<function>.*) \()?(?P<file>.+?):(?P<line>\d+):(?P<column>\d+)\)?$"
-)
+    r"^ *at (?:(?P<function>.*) \()?(?P<file>.+?)(?::(?P<line>\d+):(?P<column>\d+))?\)?$"
+)  # where the engine knows no line, because nothing before has one, it is the beginning
 _SOUGHT_CHARACTERS = 200  # the beginning of a long specifier is enough to find it
 
 
@@ -48,7 +48,7 @@ class Sources:
         first: Position | None = None
         for raw in stack.splitlines()[:200]:
             found = _FRAME.match(raw[:2000])
-            place = found and self.at(found["file"], int(found["line"]), int(found["column"]))
+            place = found and self.at(*_place(found))
             if not found or not place:
                 continue
             where = f"{place.filename}:{place.line}:{place.column}"
@@ -79,7 +79,7 @@ class Sources:
         found = _FRAME.match(stack.partition("\n")[0][:2000])
         if found is None or found["file"] not in self._texts:
             return None
-        return Position(found["file"], int(found["line"]), int(found["column"]))
+        return Position(*_place(found))
 
     def translated(self, place: Position) -> Position | None:
         return self.at(*place)
@@ -124,6 +124,10 @@ class Sources:
         line = len(breaks) + 1
         column = start - (breaks[-1].end() if breaks else 0) + 1
         return Position(filename, line, source_column(line, column))
+
+
+def _place(frame: re.Match[str]) -> tuple[str, int, int]:
+    return frame["file"], int(frame["line"] or 1), int(frame["column"] or 1)
 
 
 def _same(line: int, column: int) -> int:

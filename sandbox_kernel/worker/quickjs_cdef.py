@@ -15,6 +15,7 @@ typedef struct JSContext JSContext;
 typedef struct JSModuleDef JSModuleDef;
 typedef uint32_t JSAtom;
 typedef struct { uint64_t bits; int64_t tag; } JSValue;  /* the union travels as an integer */
+typedef struct { int version, eval_flags; const char *filename; int line_num; } JSEvalOptions;
 typedef struct {
     int64_t malloc_size, malloc_limit, memory_used_size, malloc_count, memory_used_count;
     int64_t others[22];
@@ -50,7 +51,7 @@ int JS_AddIntrinsicTypedArrays(JSContext *);
 int JS_AddIntrinsicPromise(JSContext *);
 int JS_AddIntrinsicWeakRef(JSContext *);
 
-JSValue JS_Eval(JSContext *, const char *, size_t, const char *, int);
+JSValue JS_Eval2(JSContext *, const char *, size_t, JSEvalOptions *);
 JSValue JS_EvalFunction(JSContext *, JSValue);
 uint8_t *JS_WriteObject(JSContext *, size_t *, JSValue, int);
 JSValue JS_ReadObject(JSContext *, const uint8_t *, size_t, int);

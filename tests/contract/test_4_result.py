@@ -61,7 +61,8 @@ def test_4_to_json_is_the_contract_shape(run: Value) -> None:
         ("const é = 'ü😀'; throw new Error(é)", "error", "Error", 1, 33),
         ("await Promise.reject(new RangeError('r'))", "error", "RangeError", 1, 26),
         ("const x = 1; x = 2", "error", "TypeError", 1, 14),
-        ("(function f() { f() })()", "error", "RangeError", 1, 16),
+        ("(function f() { f() })()", "error", "RangeError", 1, 17),
+        ("let { a } = null", "error", "TypeError", 1, 1),
         ("import.meta.x.y", "error", "TypeError", 1, 1),
         ("export default 1; export default 2", "link_error", "SyntaxError", 1, 35),
         ("import { a } from './m.js'", "link_error", "LinkError", 1, 19),
@@ -74,6 +75,30 @@ def test_4_1_failures_have_their_status_name_and_place(
     assert (result.status, result.error.name) == (status, name)
     place = result.error.filename, result.error.line, result.error.column
     assert place == ("place.ts", line, column)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "const x = 1; x()",
+        "const x = {}; x.y()",
+        "JSON.parse('{')",
+        "throw 'text'",
+        "await Promise.reject('text')",
+        "(() => { [].reduce(String) })()",
+        "const é = 'ü😀'; é()",
+        "const x: number = 1; x()",
+    ],
+)
+def test_4_2_columns_are_the_same_on_every_line(run: Value, source: str) -> None:
+    first, second = run(source).error, run(f"\n{source}").error
+    assert (first.line, first.column) == (1, second.column)
+    assert second.line == 2
+
+
+def test_4_2_a_shebang_is_a_comment(run: Value) -> None:
+    result = run("#!/usr/bin/env node\nexport default 1", language="javascript")
+    assert result.result == 1
 
 
 def test_4_2_columns_count_characters(run: Value) -> None:
@@ -90,7 +115,7 @@ def test_4_2_the_stack_has_the_guests_frames_only(run: Value) -> None:
     lines = result.error.stack.splitlines()
     assert [line.strip() for line in lines] == [
         "at inner (stack.ts:2:20)",
-        "at outer (stack.ts:1:19)",
+        "at outer (stack.ts:1:20)",
         "at stack.ts:3:1",
     ]
 

@@ -89,7 +89,10 @@ def test_very_many_frames_are_counted() -> None:
     ("error", "hint"),
     [
         ({"message": "no module 'fz'", "specifier": "fz"}, "what can be imported: 'fs', './m.ts'"),
-        ({"message": "no module './n.ts'", "specifier": "./n.ts"}, "did you mean './m.ts'?"),
+        (
+            {"message": "no module './n.ts' was given", "specifier": "./n.ts"},
+            "did you mean './m.ts'?",
+        ),
         ({"message": "no export 'readfile'", "specifier": "fs"}, "did you mean 'readFile'?"),
     ],
 )
