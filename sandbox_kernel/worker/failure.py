@@ -95,13 +95,13 @@ class Describer:
                 described = js.bytes_of(js.call(self._entry.encode_failure, thrown))
             except GuestThrew:
                 return out_of_memory(status)
-        name, message, stack, engine = json.loads(described)
+        name, message, stack, engine, classes = json.loads(described)
         promise = None
         if is_error and name == "TypeError" and stack:
             message, promise = self._findings.reworded(message, stack)
             if message == "empty array" and stack.startswith(_REDUCE):
                 message = "reduce of an empty array without an initial value"
-        stack, place = self._sources.translate(stack) if stack else ("", None)
+        stack, place = self._sources.translate(stack, classes) if stack else ("", None)
         if frames is not None:
             place = self._findings.thrown_at(frames, message)
         failure = Failure(status, name, message, stack=stack or None, place=place, engine=engine)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\u2028\u2029]")
@@ -42,10 +42,17 @@ class Sources:
             column = len(before.decode("utf-8", "ignore")) + 1
         return Position(filename, line, source_column(line, column))
 
-    def translate(self, stack: str) -> tuple[str, Position | None]:
-        """The guest's frames of a stack with source positions, and the position of the first."""
+    def translate(
+        self, stack: str, constructors: Collection[str] = ()
+    ) -> tuple[str, Position | None]:
+        """The guest's frames of a stack with source positions, and the position of the first.
+
+        An error of a class of the guest's begins with frames of its constructors, which are not
+        where it was made.
+        """
         frames: list[str] = []
         first: Position | None = None
+        made: Position | None = None
         for raw in stack.splitlines()[:200]:
             found = _FRAME.match(raw[:2000])
             place = found and self.at(*_place(found))
@@ -56,7 +63,8 @@ class Sources:
             shown = "" if name in (None, "<anonymous>", "<eval>") else name
             frames.append(f"    at {shown} ({where})" if shown else f"    at {where}")
             first = first or place
-        return "\n".join(frames), first
+            made = made or (None if name in constructors else place)
+        return "\n".join(frames), made or first
 
     def line_in(self, filename: str, stack: str) -> int:
         """The line of the innermost frame of the guest's, if that is in this file; 0 if it is not."""

@@ -45,6 +45,26 @@ def test_the_rejection_of_a_bridge_is_placed_where_it_was_called(source: str, li
     assert f"a.ts:{line}:" in (error.stack or "")
 
 
+@pytest.mark.parametrize(
+    "classes",
+    [
+        "class Own extends Error {}",
+        "class Own extends Error { constructor(text) { super(text); this.name = 'Own' } }",
+        "class Base extends TypeError {} class Own extends Base {}",
+        "function Own(text) { return Reflect.construct(Error, [text], Own) } Own.prototype = { __proto__: Error.prototype, constructor: Own }",
+    ],
+)  # fmt: skip
+def test_an_error_of_the_guests_own_class_is_placed_where_it_was_made(classes: str) -> None:
+    error = failure(f"{classes}\nfunction check() {{\n  throw new Own('x')\n}}\ncheck()")
+    assert (error.message, error.line) == ("x", 3)
+
+
+def test_an_error_in_the_constructor_of_an_error_is_placed_there() -> None:
+    source = "class Own extends Error {\n  constructor() { super(); null.x }\n}\nthrow new Own()"
+    error = failure(source)
+    assert (error.name, error.line) == ("TypeError", 2)
+
+
 def test_after_many_calls_it_is_placed_where_it_is_awaited() -> None:
     source = "for (let i = 0; i < 500; i++) await bad(i).catch(() => 1);\nconst p = bad();\nawait p"
     error = failure(source)

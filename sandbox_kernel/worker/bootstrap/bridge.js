@@ -233,7 +233,7 @@ function encodeResult(value, lenient) {
 
 function encodeFailure(value) {
   const described = describeThrown(value);
-  return spell([described.name, described.message, described.stack, described.engine]);
+  return spell([described.name, described.message, described.stack, described.engine, classNames(value)]);
 }
 
 function encodeThrown(value) {

@@ -49,6 +49,22 @@ function describeThrown(value) {
   };
 }
 
+// Of the guest's own classes that an error is an instance of, whose constructors are its first frames.
+function classNames(error) {
+  const names = newList();
+  for (let each = error; names.length < CLASSES_AT_MOST && isObject(each); each = protoOf(each)) {
+    const name = className(each);
+    if (name === '' || ErrorConstructors[name] !== undefined) break;
+    names[names.length] = cut(name, NAME_AT_MOST);
+  }
+  return names;
+}
+const CLASSES_AT_MOST = 8;
+
+function isObject(value) {
+  return typeof value === 'object' && value !== null;
+}
+
 function cut(text, most) {
   if (text.length <= most) return text;
   let kept = most - NOTE_AT_MOST;
