@@ -36,6 +36,7 @@ _LONGEST_SOURCE = 50_000  # characters of a source that is parsed again
 _BYTES_OF_TREE = 200  # for each of them, at most
 _USED_LIKE_A_VALUE = ("not a function", "value is not iterable")
 _UNNAMED = ("<anonymous>", "<eval>")
+_CHAINS = ("then", "catch", "finally")
 _ERRORS = frozenset(("Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"))
 _SETTLED = frozenset("string number true false null undefined template_string array object".split())
 _Answer = TypeVar("_Answer")
@@ -161,6 +162,8 @@ class Findings:
         return self._answer(lambda: self._runs_at(frames))
 
     def _runs_at(self, frames: str) -> Position | None:
+        if not frames:
+            return self._only_loop_that_awaits()
         first = frames.partition("\n")[0]
         if first.endswith("(native)"):
             return self._sources.translate(frames)[1]
@@ -190,6 +193,25 @@ class Findings:
             for scope in functions_named(tree, function):
                 found += [(filename, loop.start_byte) for loop in loops(tree, scope)]
         return self._sources.position(*found[0]) if len(found) == 1 else None
+
+    def _only_loop_that_awaits(self) -> Position | None:
+        """A job is about to begin. Without chains of promises, only such a loop makes more of them."""
+        found: list[tuple[str, Node]] = []
+        for filename in self._sources.filenames():
+            tree = self._tree(filename)
+            if tree is None:
+                return None
+            for node in tree.walk(tree.root):
+                if node.type == "property_identifier" and tree.text(node) in _CHAINS:
+                    return None
+                inner = (
+                    found and found[-1][0] == filename and node.end_byte <= found[-1][1].end_byte
+                )
+                if node.type in LOOPS and not inner and _awaits_within(tree, node):
+                    found.append((filename, node))
+        return (
+            self._sources.position(found[0][0], found[0][1].start_byte) if len(found) == 1 else None
+        )
 
     def _loop_in(self, filename: str, tree: Tree, scope: Node) -> Position | None:
         found = loops(tree, scope)
@@ -237,6 +259,12 @@ class Findings:
         if filename not in self._trees:
             self._trees[filename] = Tree(text)
         return self._trees[filename]
+
+
+def _awaits_within(tree: Tree, loop: Node) -> bool:
+    return any(
+        node.type in ("await", "await_expression") for node in tree.walk(loop, into_functions=False)
+    )
 
 
 def _is_async(tree: Tree, declared: Node, name: str, lent: Promising) -> bool:

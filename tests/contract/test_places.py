@@ -165,6 +165,8 @@ def test_a_deadlock_with_several_suspects_names_none() -> None:
         ("[1].forEach(() => {\n  do { } while (true)\n})", 2),
         ("\n/(a+)+$/.test('a'.repeat(60) + 'b')", 2),
         ("import './lib.ts'", 2),
+        ("\nwhile (true) await null", 2),
+        ("async function f() {\n  for (;;) { await 1 }\n}\nawait f()", 2),
     ],
 )
 def test_a_terminated_loop_says_its_line(source: str, line: int) -> None:
@@ -186,6 +188,15 @@ def test_a_loop_that_is_not_certain_is_not_named() -> None:
     error = evaluate(source).terminate_after(0.4).wait(30).error
     assert error is not None
     assert error.line is None
+
+
+def test_a_loop_that_awaits_is_not_named_if_others_make_jobs_too() -> None:
+    source = (
+        "for (const n of [1]) await n;\nconst go = () => Promise.resolve(1).then(go)\nawait go()"
+    )
+    error = evaluate(source, memory_limit_bytes=2**28).terminate_after(0.4).wait(30).error
+    assert error is not None
+    assert error.line != 1
 
 
 def test_a_run_that_is_terminated_while_it_waits_does_not_name_an_old_line() -> None:
