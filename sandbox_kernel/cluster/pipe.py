@@ -15,6 +15,8 @@ from typing import Any
 
 from tornado.ioloop import IOLoop
 
+from ..engine.watch import Watch
+
 _CHUNK = 1 << 18
 _RECORD = 1 << 14  # bytes that one reading of an encrypted connection gives at most
 _READINGS = 16  # in one turn of the loop, which belongs to others too
@@ -31,7 +33,7 @@ class Pipe:
         self._said = said
         self._room = memoryview(bytearray(_CHUNK))
         self._rest: deque[memoryview] = deque()  # that the socket did not take yet
-        self._writing = False
+        self._writer = Watch(self._loop.add_writer, self._loop.remove_writer, self._drain)
         self._over: asyncio.Future[None] = self._loop.create_future()
         self._on_bytes: Callable[[Any], None] | None = None
 
@@ -99,20 +101,11 @@ class Pipe:
                 else:
                     self._rest[0] = first[count:]
         except _NOT_NOW:
-            self._write_later(True)
+            self._writer.start(self.socket)
         except OSError:
             self.close()
         else:
-            self._write_later(False)
-
-    def _write_later(self, wanted: bool) -> None:
-        if wanted == self._writing:
-            return
-        self._writing = wanted
-        if wanted:
-            self._loop.add_writer(self.socket, self._drain)
-        else:
-            self._loop.remove_writer(self.socket)
+            self._writer.stop()
 
     def close(self) -> None:
         """Idempotent."""
@@ -121,7 +114,7 @@ class Pipe:
     def _end(self, error: Exception | None) -> None:
         if self.socket.fileno() >= 0:
             self._loop.remove_reader(self.socket)
-            self._write_later(False)
+            self._writer.stop()
             self.socket.close()
         self._rest.clear()
         if self._over.done():

@@ -9,14 +9,13 @@ from collections.abc import Callable
 
 from ..errors import ProtocolError
 from . import packets
+from .watch import Watch
 
 _OWED = packets.WINDOW // 4  # bytes taken before the other side is told
 
 
 class Carrier:
     """Lives on the channel's loop. Data that comes before the socket does is kept for it."""
-
-    _descriptor: int
 
     def __init__(
         self,
@@ -31,19 +30,19 @@ class Carrier:
         self._on_end = on_end
         self._growth = growth
         self._socket: socket.socket | None = None
+        self._reader = Watch(loop.add_reader, loop.remove_reader, self._read)
+        self._writer = Watch(loop.add_writer, loop.remove_writer, self._drain)
         self._rest: deque[memoryview] = deque()  # that the socket did not take yet
         self._kept = 0  # bytes of those
         self._owed = 0  # bytes taken that the other side was not told of
         self.sent = 0  # bytes in all
         self._under_way = 0  # bytes sent that the other side did not take yet
-        self._reading = self._writing = False
         self._ended = self._closing = self._closed = False
 
     def begin(self, connection: socket.socket) -> None:
         if self._closed:
             return
         self._socket = connection
-        self._descriptor = connection.fileno()
         if self._rest:
             self._drain()
         self._read()
@@ -52,17 +51,14 @@ class Carrier:
     # -- from the socket into the channel
 
     def _listen(self) -> None:
-        if self._wants_more and not self._reading:
-            self._reading = True
-            self._loop.add_reader(self._descriptor, self._read)
-        elif self._reading and not self._wants_more:
-            self._reading = False
-            self._loop.remove_reader(self._descriptor)
+        if self._socket is not None and self._wants_more:
+            self._reader.start(self._socket)
+        else:
+            self._reader.stop()
 
     @property
     def _wants_more(self) -> bool:
-        may_read = self._socket is not None and not self._ended and not self._closed
-        return may_read and self._under_way < packets.WINDOW
+        return not self._ended and not self._closed and self._under_way < packets.WINDOW
 
     def _read(self) -> None:
         if self._socket is None or not self._wants_more:
@@ -99,7 +95,7 @@ class Carrier:
         if self._kept > packets.WINDOW + packets.LARGEST:
             raise ProtocolError(f"more than {packets.WINDOW} bytes that were not taken yet")
         self._rest.append(content)
-        if self._socket is not None and not self._writing:
+        if self._socket is not None and not self._writer.is_on:
             self._drain()
 
     def _drain(self) -> None:
@@ -119,19 +115,13 @@ class Carrier:
             self._rest[0] = self._rest[0][count:]
             if not len(self._rest[0]):
                 self._rest.popleft()
-        self._write_later(bool(self._rest))
+        if self._rest:
+            self._writer.start(self._socket)
+        else:
+            self._writer.stop()
         self._tell_taken(taken)
         if self._closing and not self._rest:
             self.close()
-
-    def _write_later(self, wanted: bool) -> None:
-        if wanted == self._writing:
-            return
-        self._writing = wanted
-        if wanted:
-            self._loop.add_writer(self._descriptor, self._drain)
-        else:
-            self._loop.remove_writer(self._descriptor)
 
     def _tell_taken(self, count: int) -> None:
         self._owed += count
@@ -156,6 +146,6 @@ class Carrier:
         if self._socket is None:
             return
         if not self._loop.is_closed():
-            self._listen()
-            self._write_later(False)
+            self._reader.stop()
+            self._writer.stop()
         self._socket.close()
