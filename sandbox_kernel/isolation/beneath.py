@@ -172,12 +172,13 @@ class Directory:
         """With `parents` also the folders on the way; then one that is there is no error."""
         parts = parts_of(path)
         if parents:
-            for length in range(1, len(parts) + 1):
-                self._make(parts[:length], mode, owner, may_exist=True)
-        elif parts:
-            self._make(parts, mode, owner, may_exist=False)
-        else:
+            self._make_way(parts, mode, owner)
+        elif not parts:
             raise failure(errno.EEXIST, path)
+        else:
+            with self._parent(parts) as folder:
+                self._check_room(0, _blocks_of(folder, parts[-1]), path)
+                _make(folder, parts[-1], mode, owner)
 
     def remove(self, path: Path) -> None:
         """A file, a link, anything that is not a folder, or an empty folder."""
@@ -186,8 +187,7 @@ class Directory:
             try:
                 os.unlink(parts[-1], dir_fd=folder)
             except (IsADirectoryError, PermissionError):  # macOS says the latter
-                kind = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
-                if not stat.S_ISDIR(kind):
+                if not _is_folder(folder, parts[-1]):
                     raise
                 os.rmdir(parts[-1], dir_fd=folder)
 
@@ -267,28 +267,31 @@ class Directory:
             raise failure(errno.EBUSY, path)  # the root itself stays as it is
         return parts
 
-    def _make(
-        self, parts: tuple[bytes, ...], mode: int, owner: int | None, *, may_exist: bool
-    ) -> None:
-        name = parts[-1]
-        with self._parent(parts) as folder:
-            self._check_room(0, _blocks_of(folder, name), b"/".join(parts))
-            try:
-                os.mkdir(name, mode, dir_fd=folder)
-            except FileExistsError:
-                found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-                if not (may_exist and stat.S_ISDIR(found)):
-                    raise
-            else:
-                if owner is not None:
-                    os.chown(name, owner, -1, dir_fd=folder, follow_symlinks=False)
+    def _make_way(self, parts: tuple[bytes, ...], mode: int, owner: int | None) -> None:
+        """Room is looked for once, for all that are missing: they may be thousands."""
+        has_room = False
+        at = self._open_folder(())
+        try:
+            for done, name in enumerate(parts):
+                if not has_room and _blocks_of(at, name) is None:
+                    self._check_room(0, None, b"/".join(parts), len(parts) - done)
+                    has_room = True
+                try:
+                    _make(at, name, mode, owner)
+                except FileExistsError:
+                    if not _is_folder(at, name):
+                        raise
+                above, at = at, self._open_folder_at(at, (name,))
+                os.close(above)
+        finally:
+            os.close(at)
 
-    def _check_room(self, more: int, replaced: int | None, path: Path) -> None:
-        """`replaced`: how much that takes which makes room; None for something new."""
+    def _check_room(self, more: int, replaced: int | None, path: Path, new: int = 1) -> None:
+        """`replaced`: how much that takes which makes room; None for something new, or several."""
         if self._quota is None:
             return
         used = self.usage()
-        files = used.files + (replaced is None)
+        files = used.files + (new if replaced is None else 0)
         if used.bytes - (replaced or 0) + more > self._quota.bytes or files > self._quota.files:
             raise failure(errno.EDQUOT, path)
 
@@ -305,6 +308,16 @@ def _permit(folder: int, parts: Sequence[bytes]) -> None:
             removal.permit(at)
     finally:
         os.close(at)
+
+
+def _make(folder: int, name: bytes, mode: int, owner: int | None) -> None:
+    os.mkdir(name, mode, dir_fd=folder)
+    if owner is not None:
+        os.chown(name, owner, -1, dir_fd=folder, follow_symlinks=False)
+
+
+def _is_folder(folder: int, name: bytes) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
 
 
 def _fill(descriptor: int, data: bytes, owner: int | None) -> None:

@@ -477,6 +477,23 @@ def test_a_quota_holds_for_bytes_and_for_entries(root: Path) -> None:
         directory.mkdir("four")
 
 
+def test_a_deep_path_is_made_whole_or_not_at_all_and_room_looked_for_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking means to walk through everything: once for each folder would take minutes."""
+    looks: list[int] = []
+    usage = Directory.usage
+    monkeypatch.setattr(Directory, "usage", lambda self: looks.append(1) or usage(self))
+    with Directory.at(root, quota=Quota(bytes=2**30, files=500)) as directory:
+        directory.mkdir("/".join("a" * 400), parents=True)
+        assert len(looks) == 1
+        directory.mkdir("/".join("a" * 400), parents=True)  # nothing is missing
+        assert len(looks) == 1
+        assert code_of(directory.mkdir, "/".join("b" * 101), parents=True) == "EDQUOT"
+        assert directory.names() == ["a"]
+        directory.mkdir("/".join("b" * 100), parents=True)
+
+
 # ---------------------------------------------------------------------------- removal
 
 
