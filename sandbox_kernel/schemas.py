@@ -150,7 +150,7 @@ def _of_itself(value: Any, schema: Schema, at: str) -> Iterator[str]:
     """What can be said of the value without looking into it."""
     wanted = schema.get("type")
     names = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
-    known = [name for name in names if name in _IS_TYPE]
+    known = [name for name in names if isinstance(name, str) and name in _IS_TYPE]
     if known and not any(_IS_TYPE[name](value) for name in known):
         yield f"{at} is {_described(value)}, not {_article(' or '.join(known))}"
         return
@@ -210,4 +210,5 @@ def _article(kind: str) -> str:
 
 
 def _listed(choices: Any) -> str:
-    return ", ".join(f"{each!r:.40}" for each in list(choices)[:20])
+    shown = list(choices)[:20]
+    return ", ".join("null" if each is None else f"{each!r:.40}" for each in shown)

@@ -7,14 +7,15 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NoReturn
 
 from ..brief import brief_text
 from ..schemas import problem_with, sure_check
 from .refusals import refuse
-from .shapes import EXECUTE, FILE_NAME, ID, RESULTS, RUN, STOP, TOOL_NAME, Schema
+from .shapes import EXECUTE, FILE_NAME, ID, IN_WORDS, RESULTS, RUN, STOP, TOOL_NAME, Schema
 
 _surely_executes, _surely_runs = sure_check(EXECUTE), sure_check(RUN)
 
@@ -71,6 +72,16 @@ class Asked:
     digest: bytes
 
 
+@contextmanager
+def _bounded_depth() -> Iterator[None]:
+    """Reading, checking and spelling JSON each give up at a depth of their own."""
+    try:
+        yield
+    except RecursionError:
+        refuse("bad_request", "the body is nested too deep")
+
+
+@_bounded_depth()
 def execute_request(body: bytes, callbacks: str) -> Asked:
     """`callbacks` is the pattern of the URLs that tools may be called on."""
     given = _parsed(body)
@@ -98,6 +109,7 @@ def execute_request(body: bytes, callbacks: str) -> Asked:
     return _asked(given, request)
 
 
+@_bounded_depth()
 def run_request(body: bytes, callbacks: str) -> Asked:
     given = _parsed(body)
     if not _surely_runs(given):
@@ -121,6 +133,7 @@ class ToolAnswer:
     error: str | None = None
 
 
+@_bounded_depth()
 def tool_answer(body: bytes) -> ToolAnswer:
     """`POST /runs/{id}/results`."""
     given = _object(body, RESULTS)
@@ -140,6 +153,7 @@ def value_of(data: Any) -> Any:
         return data
 
 
+@_bounded_depth()
 def stop_reason(body: bytes) -> str | None:
     """`POST /runs/{id}/stop`."""
     return _object(body, STOP).get("reason") if body.strip() else None
@@ -162,8 +176,6 @@ def _parsed(body: bytes) -> dict[str, Any]:
         given = json.loads(body, parse_constant=_no_json)
     except UnicodeDecodeError:
         refuse("bad_request", "the body is not UTF-8")
-    except RecursionError:
-        refuse("bad_request", "the body is nested too deep")
     except ValueError as error:
         refuse("bad_request", f"the body is not JSON: {error}")
     if not isinstance(given, dict):
@@ -235,7 +247,7 @@ def _unicode(name: str, text: str) -> str:
 
 def _check_pattern(value: str | None, pattern: str, name: str) -> None:
     if value is not None and not re.fullmatch(pattern, value):
-        refuse("bad_request", f"{name} {brief_text(value)} does not match {pattern}")
+        refuse("bad_request", f"{name} {brief_text(value)} must be {IN_WORDS[pattern]}")
 
 
 def _not_both(given: Mapping[str, Any], one: str, other: str) -> None:

@@ -13,6 +13,11 @@ ID = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 FILE_NAME = r"^(?!\.{1,2}$)[^/\\\u0000]{1,255}$"
 PATH = r"^(?!(?:[^\u0000]*/)?\.{0,2}(?:/|$))[^\u0000]{1,4096}$"  # no empty part, no . and no ..
 TOOL_NAME = r"^[A-Za-z_][A-Za-z0-9_.:/-]{0,127}$"
+IN_WORDS = {
+    ID: "1 to 128 letters, digits, dots, dashes and underscores, the first a letter or a digit",
+    FILE_NAME: "a plain file name: no / or \\ or NUL in it, not . or .., at most 255 characters",
+    TOOL_NAME: "1 to 128 letters, digits and _ . : / -, the first a letter or _",
+}
 BASE64 = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 MOST_TOOLS, MOST_FILES, MOST_ARGS, LONGEST_ARG = 1_000, 1_000, 1_000, 65_536
 LONGEST_REASON = 200

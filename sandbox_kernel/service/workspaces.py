@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ..isolation.beneath import Directory
 from ..sessions import Workspaces
 from .refusals import refuse
-from .shapes import ID, PATH
+from .shapes import ID, IN_WORDS, PATH
 
 PIECE = 256 * 2**10
 
@@ -59,7 +59,7 @@ def read_piece(descriptor: int) -> bytes:
 
 def _checked(session_id: str) -> str:
     if not re.fullmatch(ID, session_id):
-        refuse("bad_request", f"session_id does not match {ID}")
+        refuse("bad_request", f"session_id must be {IN_WORDS[ID]}")
     return session_id
 
 

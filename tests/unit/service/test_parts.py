@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from sandbox_kernel.service.flags import traits_of
 from sandbox_kernel.service.job import Job
 from sandbox_kernel.service.metrics import Metrics
 from sandbox_kernel.service.refusals import Refusal
+from sandbox_kernel.service.requests import run_request
 
 # ---------------------------------------------------------------------------- addresses
 
@@ -165,6 +167,21 @@ def test_an_empty_variable_is_none() -> None:
     assert traits_of([], {"SANDBOX_MAX_CONCURRENT": "", "SANDBOX_SESSION_TTL": "2h"}) == {
         "session_ttl": 7200.0
     }
+
+
+# ---------------------------------------------------------------------------- requests
+
+
+def test_a_body_that_is_just_too_deep_is_refused_like_any_other() -> None:
+    """What can still be read may be too deep to be checked, or to be told apart from others."""
+    body = '{"source": "", "execution_id": "x", "options": {"globals": {"x": %s}}}'
+    said: set[str] = set()
+    for depth in range(1, sys.getrecursionlimit()):
+        try:
+            run_request((body % ("[" * depth + "]" * depth)).encode(), "")
+        except Refusal as refusal:
+            said.add(str(refusal))
+    assert said <= {"the body is nested too deep"}
 
 
 # ---------------------------------------------------------------------------- metrics

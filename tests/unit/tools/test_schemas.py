@@ -28,6 +28,7 @@ from sandbox_kernel.tools.typescript import comment, declaration, type_of
         ({}, [None, object(), float("nan")], []),
         ({"type": "number"}, [1, 1e308], [float("nan")]),
         ({"type": "integer"}, [1, 2.0, 10**400], [float("inf"), 1.5]),
+        ({"type": "string"}, ["x"], [10**400]),
     ],
     ids=lambda given: str(given) if isinstance(given, dict) else "",
 )
@@ -47,6 +48,7 @@ def test_what_fits_and_what_does_not(schema: Any, good: list[Any], bad: list[Any
         {"$ref": "https://elsewhere.example/schema"},
         {"$ref": 3, "type": 3, "properties": 3, "required": 3, "enum": 3, "anyOf": 3, "items": 3},
         {"type": "object", "properties": {"a": "text"}, "required": [{}]},
+        {"type": [["string"], {}]},
         {"pattern": "(a+)+$"},
     ],
     ids=lambda schema: str(schema)[:60],
