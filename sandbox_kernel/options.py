@@ -230,7 +230,7 @@ def _check_modules(value: object) -> Mapping[str, str]:
 
 # Names that a global lexical binding of a module cannot have: reserved words, and
 # properties of the global object that cannot be redeclared.
-RESERVED = frozenset(
+_RESERVED = frozenset(
     "await break case catch class const continue debugger default delete do else enum export"
     " extends false finally for function if implements import in instanceof interface let new"
     " null package private protected public return static super switch this throw true try"
@@ -246,7 +246,7 @@ def _check_globals(value: object) -> Mapping[str, Any]:
                 f"globals key {name!r} is not a JavaScript identifier like 'rows' or '$total'",
                 "globals",
             )
-        if name in RESERVED:
+        if not is_variable(name):
             raise OptionError(
                 f"globals key {name!r} is a reserved name in JavaScript; choose another", "globals"
             )
@@ -256,6 +256,11 @@ def _check_globals(value: object) -> Mapping[str, Any]:
 def is_identifier(name: str) -> bool:
     """Python and JavaScript agree on identifiers, except for `$` and compatibility forms."""
     return name.replace("$", "_").isidentifier()
+
+
+def is_variable(name: str) -> bool:
+    """An identifier that is no word of the language, as `delete` is."""
+    return is_identifier(name) and name not in _RESERVED
 
 
 def _check_language(value: object) -> Language:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..clean import clean, clean_line
 from ..errors import McpServerError, OptionError, SandboxError
 from ..loops import LoopThread, borrow
+from ..options import is_variable
 from ..spelling import suggestion
 from .ask.rules import all_of
 
@@ -104,9 +105,7 @@ class NotebookServers:
             raise
 
     def _summary(self, name: str) -> str:
-        exports = [
-            each for each in self._modules[name].imports[f"@mcp/{name}"] if each.isidentifier()
-        ]
+        exports = [*filter(is_variable, self._modules[name].imports[f"@mcp/{name}"])]
         asks = ", asks before each call" if name in self._asked else ""
         listed = ", ".join(exports[:8]) + (f" and {len(exports) - 8} more" if exports[8:] else "")
         return clean_line(f"@mcp/{name}: {listed or 'no tools'}{asks}")

@@ -12,7 +12,7 @@ from typing import Any
 from ..calls import FAILED, OK, Call, Refused, mark
 from ..errors import OptionError, SandboxError
 from ..loans import is_capability
-from ..options import RESERVED
+from ..options import is_variable
 from ..spelling import suggestion
 from .asked import asked_about
 from .gating import denials
@@ -254,6 +254,6 @@ def _declared(tool: Tool, word: str) -> str:
     """What no function can be called in TypeScript is a comment that says how code calls it."""
     returns = getattr(tool, "returns", {})
     made = declaration(tool.name, tool.parameters, type_of(returns), tool.description)
-    if tool.name.isidentifier() and tool.name not in RESERVED:
+    if is_variable(tool.name):
         return f"{made.note}{word} {made.line}"
     return f"{made.note}// callTool({json.dumps(tool.name)}, {made.line.partition('(')[2]}"

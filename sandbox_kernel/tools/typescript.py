@@ -62,7 +62,7 @@ class _Spelling:
         if depth > _DEEPEST or self._steps < 0:
             return "unknown"
         if isinstance(schema.get("enum"), list):
-            return _union([_literal(each) for each in schema["enum"]])
+            return _union([_literal(each) for each in schema["enum"][:_MOST]])
         if "const" in schema:
             return _literal(schema["const"])
         for keyword in ("anyOf", "oneOf"):

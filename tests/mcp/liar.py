@@ -63,6 +63,7 @@ TOOLS: dict[str, Any] = {
     "log-out": lambda: text("dash"),
     "logOut": lambda: text("camel"),
     "2fa": lambda: text("digit"),
+    "delete": lambda: text("deleted"),
     "then": lambda: text("then"),
     "default": lambda: text("default"),
 }
@@ -76,6 +77,7 @@ def tools() -> list[types.Tool]:
     if HOW == "unnameable":
         return [types.Tool(name="a\u202eb", input_schema=OBJECT)]
     promised = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    anything = {"type": "object", "properties": {"result": True}}
     deep: dict[str, Any] = {
         "type": "object",
         "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}},
@@ -84,6 +86,7 @@ def tools() -> list[types.Tool]:
     return [
         types.Tool(name="echo", description=HOSTILE, input_schema=ECHO),
         types.Tool(name="promises", input_schema=OBJECT, output_schema=promised),
+        types.Tool(name="anything", input_schema=OBJECT, output_schema=anything),
         types.Tool(name="slow-pattern", input_schema=slow, output_schema=slow),
         types.Tool(name="endless", input_schema=deep),
         types.Tool(name="sleeps", input_schema=OBJECT),

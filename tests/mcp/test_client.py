@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -135,21 +136,32 @@ async def test_a_tool_that_fails_throws_what_it_says(liars: McpModules) -> None:
         ("{text: 'a', n: 1}", "n is not known"),
         ("'a'", "not an object"),
         ("{text: 'a', times: 1.5}", "times is a number"),
+        ("{text: 'a'}, 1", "echo() takes"),
+        (r"{text: '\ud800'}", "its arguments cannot be sent"),
     ],
 )
 async def test_arguments_are_checked_here(liars: McpModules, args: str, named: str) -> None:
     assert named in await message_of(calling("echo", args), liars)
+    assert await result_of(calling("echo", "{text: 'still there'}"), liars) == "still there"
 
 
 async def test_names_are_kept_and_get_aliases_where_nobody_else_has_them(liars: McpModules) -> None:
     exports = liars.imports["@mcp/liar"]
     assert exports["create-issue"] is exports["createIssue"]
     assert exports["2fa"] is exports["_2fa"]
+    assert exports["delete"] is exports["delete_"]
     assert {"get-user", "get.user", "log-out", "logOut"} <= set(exports)
     assert "getUser" not in exports  # two tools could mean it
     assert exports["logOut"] is not exports["log-out"]
     assert not {"then", "default"} & set(exports)
     assert {"then_", "default_"} <= set(exports)
+
+
+async def test_what_is_declared_can_be_imported(liars: McpModules) -> None:
+    names = re.findall(r"export function (\S+)\(", liars.declarations())
+    assert {"delete_", "createIssue", "anything"} <= set(names)
+    source = f"import {{ {', '.join(names)} }} from '@mcp/liar'; export default await delete_()"
+    assert await result_of(source, liars) == "deleted"
 
 
 async def test_a_module_is_no_promise_and_has_no_default(liars: McpModules) -> None:
@@ -246,6 +258,37 @@ async def test_servers_end_with_the_block_also_when_it_is_cancelled() -> None:
     assert _servers()
     task.cancel()
     await asyncio.wait({task})
+    assert not _servers()
+
+
+async def test_servers_that_are_open_end_when_opening_the_others_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = asyncio.Event()
+    open_one = connection.Connection.open
+
+    async def noted(one: connection.Connection) -> Any:
+        tools = await open_one(one)
+        opened.set()
+        return tools
+
+    monkeypatch.setattr(connection.Connection, "open", noted)
+    (tmp_path / "said").write_text("Pays.\nto")
+    modules = McpModules({"good": lean(tmp_path / "said"), "bad": liar("mute")})
+    task = asyncio.create_task(modules.open())
+    await asyncio.wait_for(opened.wait(), 60)
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert not _servers()
+
+
+async def test_opening_and_closing_twice_is_as_good_as_once(tmp_path: Path) -> None:
+    (tmp_path / "said").write_text("Pays.\nto")
+    modules = McpModules({"good": lean(tmp_path / "said")})
+    async with await modules.open():
+        assert len(_servers()) == 1
+    await modules.close()
     assert not _servers()
 
 

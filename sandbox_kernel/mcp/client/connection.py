@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ...budget import capped
 from ...clean import clean
 from ...errors import McpServerError
+from ...tools.tool import ArgumentsError
 from .config import ServerSpec
 
 if TYPE_CHECKING:
@@ -79,12 +80,17 @@ class Connection:
         import mcp_types as types
         from mcp import MCPError
         from pydantic import ValidationError
+        from pydantic_core import PydanticSerializationError
 
         if self._client is None:
             raise self._failed(self._problem or "its connection was closed")
         request = types.CallToolRequest(
             params=types.CallToolRequestParams(name=name, arguments=dict(arguments))
         )
+        try:
+            request.model_dump_json()  # what cannot be spelled would end the SDK's connection
+        except PydanticSerializationError as error:
+            raise ArgumentsError(f"{name}: its arguments cannot be sent: {error}") from None
         try:
             # Not `call_tool`, which checks the answer with regular expressions of the server's.
             return await self._client.session.send_request(

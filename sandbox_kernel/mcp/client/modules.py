@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import textwrap
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from ...errors import McpServerError
+from ...errors import McpServerError, OptionError
+from ...options import is_variable
 from ..extra import need_sdk
 from .config import ServerSpec, specs_of
 from .connection import Connection
@@ -30,28 +32,37 @@ class McpModules:
 
     def __init__(self, servers: Mapping[str, Any], *, timeout: float = CALL_SECONDS) -> None:
         self._specs = specs_of(servers)
-        self._timeout = timeout
+        self._timeout = _seconds(timeout)
         self._servers: dict[str, Server] = {}
+        self._is_open = False
 
     async def __aenter__(self) -> Self:
         return await self.open()
 
     async def open(self) -> Self:
-        """Connects to all, for those who cannot use a block; they call `close` at the end."""
+        """Connects to all, for those who cannot use a block; they call `close` at the end. Idempotent."""
         need_sdk()
+        if self._is_open:
+            return self
         servers = [Server(spec, self._timeout) for spec in self._specs]
-        opened = await asyncio.gather(*(each.open() for each in servers), return_exceptions=True)
-        problem = next((each for each in opened if each is not None), None)
-        if problem is not None:
+        opening = asyncio.gather(*(each.open() for each in servers), return_exceptions=True)
+        try:
+            problem = next((each for each in await opening if each is not None), None)
+            if problem is not None:
+                raise problem
+        except BaseException:  # such as a cancellation: some may be open by then
             await asyncio.gather(*(each.close() for each in servers))
-            raise problem
+            raise
         self._servers = {each.spec.name: each for each in servers}
+        self._is_open = True
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def close(self) -> None:
+        """Idempotent."""
+        self._is_open = False
         await asyncio.gather(*(each.close() for each in self._servers.values()))
 
     @property
@@ -95,10 +106,8 @@ class Server:
         await self._connection.close()
 
     def declarations(self) -> str:
-        """A tool whose name is no identifier is declared under its alias."""
-        lines = [
-            tool.declared(name) for name, tool in self._exported.items() if name.isidentifier()
-        ]
+        """A tool whose name no variable can have is declared under its alias."""
+        lines = [tool.declared(name) for name, tool in self._exported.items() if is_variable(name)]
         inner = "\n".join(f"{each.note}export {each.line}" for each in lines)
         return (
             f"declare module {json.dumps(self.spec.specifier)} {{\n"
@@ -111,3 +120,10 @@ class Server:
         by_name = {tool.name: tool for tool in self.tools}
         self._exported = {export: by_name[name] for export, name in names.items()}
         self.exports = {export: tool.function for export, tool in self._exported.items()}
+
+
+def _seconds(timeout: object) -> float:
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if number and 0 < timeout < math.inf:
+        return float(timeout)
+    raise OptionError(f"timeout is a number of seconds above 0, not {timeout!r:.80}", "timeout")

@@ -80,7 +80,7 @@ class McpTool:
             self.check(given)
             return await self.value(given)
 
-        call.__name__ = self.name
+        call.__name__ = call.__qualname__ = self.name  # as Python's own errors about it spell it
         call.__doc__ = "".join(self.declared(self.name))
         mark(call, rule=lambda *_, **__: f"{self.full_name}#{self.pin}", will=self._will)
         return call
@@ -106,5 +106,6 @@ def _unwrapped(schema: Mapping[str, Any]) -> Any:
     """Of `{result: x}` alone the type of x, since that is what code gets."""
     properties = schema.get("properties")
     if isinstance(properties, Mapping) and list(properties) == ["result"]:
-        return {**properties["result"], "$defs": schema.get("$defs", {})}
+        inner = properties["result"]
+        return {**inner, "$defs": schema.get("$defs", {})} if isinstance(inner, Mapping) else inner
     return schema
