@@ -1,8 +1,9 @@
 """The wording of hints: one table, in the words of whoever reads them.
 
-A text is one string for all faces, or one for each; the command line has the API's words where it has
-none of its own. Names in braces are filled in; what is filled in
-may come from a guest, so it is only ever a value, never a template.
+A text is one string for all faces, or one for each; the command line and the MCP server, whose reader
+is a model that can change its code and nothing else, have the API's words where they have none of their
+own. Names in braces are filled in; what is filled in may come from a guest, so it is only ever a value,
+never a template.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ def _to_lend(lack: str, api: str, typed: str) -> dict[Face, str]:
         "kernel": f"{start}lend it with --lend {typed} on %%runcode or %defaults",
         "magic": f"{start}lend it with --lend {typed} on %%runcode",
         "cli": f"{start}a program in Python can lend it, with run_code(…, lend=[{api}])",
+        "mcp": f"{start}whoever starts this server can lend it with --lend {typed}",
     }
 
 
@@ -29,6 +31,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "kernel": "the heap reached its limit; --memory 256MiB would raise it for this cell",
         "magic": "the heap reached its limit; --memory 256MiB would raise it for this cell",
         "cli": "the heap reached its limit; --memory 256MiB would raise it",
+        "mcp": "the heap reached its limit, which is fixed here; keep less in memory at once",
     },
     # -- other languages
     "fence": {
@@ -36,6 +39,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "kernel": "this is Markdown: remove the ``` lines around the code",
         "magic": "this is Markdown: remove the ``` lines around the code",
         "cli": "this is Markdown: remove the ``` lines around the code",
+        "mcp": "this is Markdown: remove the ``` lines around the code",
     },
     "python": {
         "api": "this looks like Python, and run_code runs JavaScript and TypeScript; run_program runs Python",
@@ -69,11 +73,13 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "kernel": "a cell cannot return; end it with the expression, or write export default VALUE",
         "magic": "a cell cannot return; end it with the expression, or write export default VALUE",
         "cli": "a module cannot return; end it with the expression, or write export default VALUE",
+        "mcp": "a module cannot return; end it with the expression, or write export default VALUE",
     },
     "no_default": {
         "api": "write export default VALUE, or use evaluate, whose result is the last expression",
         "kernel": "write export default VALUE, or leave out --fn",
         "magic": "write export default VALUE, or leave out --fn",
+        "mcp": "write export default VALUE, or end with the expression",
     },
     "exports_nothing": "the module exports nothing; write export before the function: export function"
     " {name}() …",
@@ -83,6 +89,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "kernel": "nothing can be imported yet; %%bridge NAME or --import lends a module",
         "magic": "nothing can be imported yet; --import NAME lends a module",
         "cli": "only files beneath the folder of FILE, and what --module lends, can be imported",
+        "mcp": "nothing can be imported here; write what the code needs into the code",
     },
     "lent": "{close}what can be imported: {names}",
     "extension": "write '{path}': the extension is part of the path",
@@ -91,6 +98,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "kernel": "a cell that begins with %%module {path} makes such a module",
         "magic": "a cell that begins with %%runmodule {path} makes such a module",
         "cli": "--module {path}=@FILE gives the run such a module",
+        "mcp": "there are no other modules of yours; write all of it into one",
     },
     "leads_out": {
         "api": "nothing is above the root of the modules that the run was given",
@@ -119,6 +127,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "api": "report exists if the run is given report=FUNCTION",
         "kernel": "",
         "magic": "",
+        "mcp": "",
     },
     "undeclared": "{name} was not declared; write let {name} = …",
     "did_you_mean": "did you mean {name}?",
@@ -140,12 +149,14 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         " --import or --global",
         "cli": "the sandbox has no {name}; a program in Python can lend a function that does what"
         " this code needs, with run_code(…, imports=…)",
+        "mcp": "the sandbox has no {name}",
     },
     "settings": {
         "api": "the sandbox has no {name}; lend the settings that the code may see with globals=",
         "kernel": "the sandbox has no {name}; lend the settings that the code may see with --global",
         "magic": "the sandbox has no {name}; lend the settings that the code may see with --global",
         "cli": "the sandbox has no {name}; lend the settings that the code may see with --global",
+        "mcp": "the sandbox has no {name}; write the settings into the code, or give them as args",
     },
     "no_page": "the sandbox has no {name}: there is no page in it",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from mcp import Client
 from mcp_types import ImageContent, TextContent
 
+from sandbox_kernel.explain.texts import TEXTS
 from sandbox_kernel.mcp.server.cutting import MOST_BYTES
 from sandbox_kernel.mcp.server.desk import Desk
 from sandbox_kernel.mcp.server.server import server_of
@@ -64,7 +66,17 @@ async def test_an_error_has_its_place_and_a_hint(client: Client) -> None:
     assert answer["status"] == "error"
     error = answer["error"]
     assert (error["name"], error["line"], error["column"]) == ("ReferenceError", 2, 3)
-    assert "timers" in error["hint"]
+    assert "--lend timers" in error["hint"]
+
+
+@pytest.mark.parametrize("key", TEXTS)
+def test_no_hint_names_what_a_model_cannot_write(key: str) -> None:
+    """It has code and arguments, but neither our options nor our functions in Python."""
+    text = TEXTS[key]
+    words = text if isinstance(text, str) else text.get("mcp", text["api"])
+    assert not re.search(
+        r"\b(imports|modules|globals|lend|report|\w+_bytes)=|evaluate|extract_", words
+    )
 
 
 async def test_a_misspelt_import_is_a_link_error(client: Client) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from ...contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from ...execution import CodeExecution, Execution
+from ...explain.hints import hint_for
+from ...explain.scene import Scene
 from ...programs import OutputFile, ProgramResult
 from ...values import undefined
 from .cutting import Cutter
@@ -130,7 +132,7 @@ def _error(error: CodeExecutionError | None) -> dict[str, Any] | None:
     if error is None:
         return None
     shape = error.to_json()
-    hint = error.hint
+    hint = hint_for(error, (error.scene or Scene())._replace(face="mcp"))
     return shape if hint is None else {**shape, "hint": hint}
 
 
