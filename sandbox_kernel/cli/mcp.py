@@ -79,8 +79,7 @@ def parse(words: list[str]) -> Arguments:
             continue
         given = value if equals else _next(rest, name)
         _read(parsed, name, given)
-        is_file = name in ("config", "policy")
-        parsed.words += [f"--{name}", os.path.abspath(given) if is_file else given]
+        parsed.words += [f"--{name}", _from_anywhere(name, given)]
     return parsed
 
 
@@ -99,6 +98,14 @@ def config(parsed: Arguments) -> dict[str, Any]:
 _WHERE = """
 Claude Desktop, Claude Code (.mcp.json), Cursor and others read this as it is; VS Code calls
 "mcpServers" just "servers" (.vscode/mcp.json). docs/mcp.md says more."""
+
+
+def _from_anywhere(name: str, value: str) -> str:
+    """With paths that mean the same wherever a client starts the server."""
+    if name in ("config", "policy"):
+        return os.path.abspath(value)
+    module, files, folder = value.partition("=files:")
+    return f"{module}{files}{os.path.abspath(folder)}" if name == "lend" and files else value
 
 
 def _next(rest: Iterator[str], name: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from subprocess import run
 
 import httpx2
@@ -147,13 +148,19 @@ def test_a_wrong_command_says_what_to_write(
     assert named in capsys.readouterr().err
 
 
-def test_the_configuration_for_clients_starts_this_very_server() -> None:
-    words = ["--deadline", "5s", "--print-config"]
-    printed = run([*COMMAND, *words], capture_output=True, text=True, timeout=60, check=True)
+def test_the_configuration_for_clients_starts_this_very_server_from_anywhere(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").mkdir()
+    words = ["--lend", "fs=files:./data:write", "--policy=p.json", "--print-config"]
+    printed = run(
+        [*COMMAND, *words], capture_output=True, text=True, timeout=60, check=True, cwd=tmp_path
+    )
     entry = json.loads(printed.stdout)["mcpServers"]["sandbox"]
+    lent = ["--lend", f"fs=files:{tmp_path}/data:write", "--policy", f"{tmp_path}/p.json"]
     assert entry == {
         "command": sys.executable,
-        "args": ["-m", "sandbox_kernel", "mcp", "--deadline", "5s"],
+        "args": ["-m", "sandbox_kernel", "mcp", *lent],
     }
 
 
