@@ -7,9 +7,9 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..errors import OptionError
+from ..tools.posting import http_address
 from .events import AgentEvent
 from .memory import Message
 from .model import ModelCall, ModelError, Tell, Turn
@@ -189,7 +189,5 @@ def _given(name: str, value: str | None, variable: str) -> str:
 
 
 def _checked_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise OptionError(f"base_url is an http or https address, not {url!r:.200}")
+    http_address("base_url", url)
     return url.rstrip("/")

@@ -33,8 +33,10 @@ class Address(NamedTuple):
         return address is not None and address.is_loopback
 
 
-def address_of(text: str) -> Address:
+def address_of(text: object) -> Address:
     """`127.0.0.1:9000`, `[::1]:9000`, `:9000` or `unix:/run/sandbox.sock`."""
+    if not isinstance(text, str):
+        raise OptionError(f"an address is text such as 127.0.0.1:9000, not {text!r:.80}")
     if text.startswith(_UNIX):
         if len(text) == len(_UNIX) or "\0" in text:
             raise OptionError(f"the address {text!r:.80} has no path; write unix:PATH")

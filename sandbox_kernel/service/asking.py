@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from ..errors import EngineBusyError, EngineError, OptionError
-from ..tools.posting import NoAnswer, Posted, post
+from ..tools.posting import NoAnswer, Posted, http_address, post
 
 _MOST_BYTES = 256 * 2**20  # of an answer: 64 MiB of files in base64, and what was printed
 _REFUSALS = (400, 404, 409, 413, 415)
@@ -26,15 +25,12 @@ class Server(NamedTuple):
 
     @classmethod
     def of(cls, url: object, key: object = None) -> Server:
-        parts = urlsplit(url) if isinstance(url, str) else None
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-            raise OptionError(f"url is the http or https address of a service, not {url!r:.200}")
+        parts = http_address("url", url)
         if parts.query or parts.fragment or parts.username:
             raise OptionError("url has no user, query or fragment; a key is given as key=")
         if key is not None and not (isinstance(key, str) and key.isascii() and key.isprintable()):
             raise OptionError("key is text of characters that a header can have")
-        assert isinstance(url, str)
-        return cls(url.rstrip("/"), key or "")
+        return cls(parts.geturl().rstrip("/"), key or "")
 
     def __repr__(self) -> str:
         return f"Server({self.url!r})"

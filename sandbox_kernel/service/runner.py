@@ -8,13 +8,13 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 from tornado.web import Application
 
 from ..errors import EngineBusyError, EngineError, OptionError
 from ..tools.closing import Closing
 from ..tools.code_execution import CodeExecutionRequest
+from ..tools.posting import http_address
 from ..tools.requests import (
     MAX_FILE_SIZE,
     MAX_OUTPUT,
@@ -241,7 +241,7 @@ def _reachable(text: str, external: str | None) -> Address:
 def _external(url: str | None) -> str | None:
     if url is None:
         return None
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-        raise OptionError(f"callback_external is an http or https address, not {url!r:.200}")
+    parts = http_address("callback_external", url)
+    if parts.query or parts.fragment:
+        raise OptionError("callback_external has no query or fragment", "callback_external")
     return url.rstrip("/").removesuffix(PATH)

@@ -7,10 +7,9 @@ import math
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
-from urllib.parse import urlsplit
 
 from ..errors import OptionError, SandboxError
-from .posting import NoAnswer, post
+from .posting import NoAnswer, http_address, post
 
 SECONDS = 65.0  # for one request, unless told otherwise
 _MOST_BYTES = 64 * 2**20  # of an answer
@@ -40,9 +39,8 @@ class Executor(NamedTuple):
 
     @classmethod
     def of(cls, url: str, key: str | None, seconds: float | None) -> Self:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-            raise OptionError(f"executor_url is an http or https address, not {url!r:.200}")
+        if http_address("executor_url", url).query:
+            raise OptionError(f"executor_url has no query: {url!r:.200}", "executor_url")
         if key is not None and not (key.isascii() and key.isprintable()):
             raise OptionError("the key of the executor has characters that no header can have")
         return cls(url.rstrip("/"), key or "", _checked_seconds(seconds))

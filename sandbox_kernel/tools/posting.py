@@ -5,9 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from ..errors import OptionError
 
 _LONGEST_CONNECT = 20.0  # seconds
 _LONGEST_MESSAGE = 1_000
+
+
+def http_address(name: str, url: object) -> SplitResult:
+    """Its parts; OptionError, by the option's name, if it is none."""
+    try:
+        parts = urlsplit(url) if isinstance(url, str) else None
+        if parts and parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:  # brackets without an end, or a port beyond all
+        pass
+    raise OptionError(f"{name} is an http or https address, not {url!r:.200}", name)
 
 
 class NoAnswer(Exception):

@@ -102,8 +102,16 @@ class CodeRequest:
         for name in ("code", "runtime", "stdin"):
             if not isinstance(getattr(self, name), str):
                 raise OptionError(f"{name} must be text, not {getattr(self, name)!r:.80}", name)
+        for name in ("session_id", "execution_id"):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, str):
+                raise OptionError(f"{name} must be text, not {given!r:.80}", name)
         if self.timeout is not None:
             check_timeout(self.timeout)
+        if not isinstance(self.args, list | tuple) or not all(
+            isinstance(each, str) for each in self.args
+        ):
+            raise OptionError(f"args is a list of text, not {self.args!r:.80}", "args")
         if isinstance(self.files, str | bytes | Mapping):
             raise OptionError(f"files is a list of files, not {self.files!r:.80}", "files")
         object.__setattr__(self, "files", tuple(CodeFile.of(file) for file in self.files))

@@ -94,6 +94,16 @@ async def test_what_is_refused_is_an_option_error(service: Service) -> None:
         await runner.run({"code": ""}, None)
 
 
+@pytest.mark.parametrize(
+    "field",
+    [{"args": "abc"}, {"args": [1]}, {"session_id": 5}, {"execution_id": 5}, {"timeout": 0}],
+)
+async def test_a_wrong_request_is_refused_before_it_is_sent(field: dict[str, Any]) -> None:
+    async with HttpRunner("http://127.0.0.1:1") as runner:
+        with pytest.raises(OptionError, match=next(iter(field))):
+            await runner.run({"code": "", **field})
+
+
 async def test_cancelling_ends_the_run_there(service: Service) -> None:
     async with HttpRunner(service.url, KEY) as runner:
         request = {"code": "while True: pass", "execution_id": "cancelled-here"}
@@ -111,6 +121,9 @@ async def test_cancelling_ends_the_run_there(service: Service) -> None:
     [
         {"url": "ftp://x"},
         {"url": "http://user:word@x"},
+        {"url": "http://[::1"},
+        {"url": "http://x:99999"},
+        {"url": None},
         {"key": "line\nbreak"},
         {"timeout": 0},
         {"timeout": 301},
@@ -119,7 +132,9 @@ async def test_cancelling_ends_the_run_there(service: Service) -> None:
         {"max_output": -1},
         {"callback_addr": "0.0.0.0:0"},
         {"callback_addr": "unix:/x"},
+        {"callback_addr": None},
         {"callback_external": "nowhere"},
+        {"callback_external": 5},
     ],
 )
 def test_wrong_options_are_refused_at_once(options: dict[str, Any]) -> None:

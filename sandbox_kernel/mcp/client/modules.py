@@ -123,7 +123,7 @@ class Server:
 
 
 def _seconds(timeout: object) -> float:
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if number and 0 < timeout < math.inf:
-        return float(timeout)
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout
+    if 0 < number < math.inf:
+        return float(number)
     raise OptionError(f"timeout is a number of seconds above 0, not {timeout!r:.80}", "timeout")
