@@ -18,6 +18,7 @@ from ..mcp.extra import need_sdk
 from ..notebook.ask.rules import all_of
 from ..notebook.options.units import Deadline, read_deadline
 from ..service.addresses import Address, address_of
+from ..service.guard import checked_key
 from ..spelling import suggestion
 from . import exits, terminal
 
@@ -164,9 +165,12 @@ def _url_of(address: Address) -> str:
     return url_of(address)
 
 
-def _key(address: Address) -> str | None:
-    key = os.environ.get(_KEY) or None
-    if key is None and not address.is_local:
+def _key(address: Address) -> str:
+    try:
+        key = checked_key(os.environ.get(_KEY, ""))
+    except OptionError as error:
+        raise OptionError(f"{_KEY}: {error}") from None
+    if not key and not address.is_local:
         raise OptionError(
             f"that address can be reached from other machines, so it needs a key: set {_KEY},"
             " or listen on 127.0.0.1"

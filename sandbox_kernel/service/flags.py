@@ -13,6 +13,7 @@ from traitlets import TraitError
 from ..errors import OptionError
 from ..spelling import suggestion
 from .addresses import address_of
+from .guard import checked_key
 from .settings import Settings
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
@@ -70,12 +71,18 @@ def _address(text: str) -> str:
 
 def _key_file(text: str) -> str:
     try:
-        key = Path(text).read_text("utf-8").strip()
-    except (OSError, ValueError) as error:
-        raise ValueError(f"a file with the key, which cannot be read: {error}") from None
+        key = checked_key(Path(text).read_text("utf-8", "replace"))
+    except OSError as error:
+        raise OptionError(f"{text!r:.200} cannot be read: {error.strerror}") from None
     if not key:
-        raise ValueError("a file with the key, and it is empty")
+        raise OptionError(f"{text!r:.200} is empty; it has to hold the key")
     return key
+
+
+def _host(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]", text):
+        raise ValueError("the name or address of a host, without scheme and port")
+    return text
 
 
 class Setting(NamedTuple):
@@ -114,8 +121,8 @@ SETTINGS = (
         ("SANDBOX_EXECUTOR_DEFAULT_TIMEOUT_MS",),
     ),
     Setting("max_timeout_ms", "max-timeout-ms", "MS", _whole, ("SANDBOX_EXECUTOR_MAX_TIMEOUT_MS",)),
-    Setting("hosts", "host", "NAME", _text, repeats=True),
-    Setting("callback_hosts", "callback-host", "NAME", _text, repeats=True),
+    Setting("hosts", "host", "NAME", _host, repeats=True),
+    Setting("callback_hosts", "callback-host", "NAME", _host, repeats=True),
     Setting("install_packages", "install-packages", "", _yes_or_no),
     Setting("log_code", "log-code", "", _yes_or_no, ("SANDBOX_LOG_CODE",)),
     Setting("grace", "grace", "TIME", _grace),
@@ -124,6 +131,7 @@ SETTINGS = (
     Setting("max_connections", "max-connections", "N", _whole),
 )
 KEY_VARIABLE = "SANDBOX_EXECUTOR_SERVICE_API_KEY"
+_KEY = Setting("key", "", "", checked_key)
 _BY_FLAG = {setting.flag: setting for setting in SETTINGS}
 
 
@@ -138,7 +146,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     """An empty variable is one that is not set. All are read, also those that others beat."""
     traits: dict[str, Any] = {}
     if environment.get(KEY_VARIABLE):
-        traits["key"] = environment[KEY_VARIABLE]
+        traits["key"] = _value(_KEY, KEY_VARIABLE, environment[KEY_VARIABLE])
     for setting in SETTINGS:
         for variable in reversed(setting.variables):
             if environment.get(variable):

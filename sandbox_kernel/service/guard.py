@@ -6,12 +6,21 @@ import hashlib
 import hmac
 from collections.abc import Callable
 
+from ..errors import OptionError
 from .addresses import meant_by, names_of
 from .refusals import refuse
 from .settings import Settings
 
 Header = Callable[[str], str | None]
 _BEARER = "bearer "
+
+
+def checked_key(text: str) -> str:
+    """Without the line break that files and secrets tend to end with; empty if there is none."""
+    key = text.strip()
+    if not (key.isascii() and key.isprintable()):
+        raise OptionError("a key has printable ASCII characters only, as headers have")
+    return key
 
 
 class Guard:

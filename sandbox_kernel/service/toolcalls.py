@@ -144,7 +144,10 @@ class CallbackLine:
         try:
             response = await self._client.fetch(request, raise_error=False)
         except (HTTPClientError, OSError, ValueError):
-            raise ToolFailed("the callback could not be reached") from None
+            raise ToolFailed(
+                f"the callback could not be reached, or its answer did not come whole (it may have"
+                f" {MOST_BYTES >> 20} MiB)"
+            ) from None
         if response.code != 200:
             raise ToolFailed(f"the callback answered {response.code}")
         return bytes(response.body or b"")

@@ -17,9 +17,9 @@ PATH = "/mcp"
 class Door:
     """Lets only those in who may: the key, `Host` against rebinding, no `Origin`."""
 
-    def __init__(self, app: App, listen: str, key: str | None) -> None:
+    def __init__(self, app: App, listen: str, key: str) -> None:
         self._app = app
-        self._guard = Guard(Settings(listen=listen, key=key or ""))
+        self._guard = Guard(Settings(listen=listen, key=key))
 
     async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "http":

@@ -27,7 +27,7 @@ async def serve_stdio(desk: Desk) -> None:
 
 
 async def serve_http(
-    desk: Desk, address: Address, key: str | None, listening: Callable[[str], None]
+    desk: Desk, address: Address, key: str, listening: Callable[[str], None]
 ) -> None:
     """Until a signal ends it; `listening` is told the URL. Our own door stands before the SDK's."""
     app = server_of(desk).streamable_http_app(

@@ -156,11 +156,25 @@ def test_a_flag_is_read(words: list[str], trait: str, value: Any) -> None:
         (["--session-ttl", "1 h"], "--session-ttl"),
         (["--max-body", "1TB"], "--max-body"),
         (["--max-output", "-1"], "--max-output"),
+        (["--callback-host", "http://agent:8080"], "--callback-host must be the name"),
+        (["--host", "agent:8080"], "--host must be the name"),
+        (["--key-file", "/dev/null"], "--key-file: '/dev/null' is empty"),
+        (["--key-file", "/"], "--key-file: '/' cannot be read: Is a directory"),
     ],
 )
 def test_a_flag_that_cannot_be_read_is_named(words: list[str], named: str) -> None:
     with pytest.raises(OptionError, match=named):
         traits_of(words, {})
+
+
+def test_a_key_is_what_a_header_can_have() -> None:
+    """A secret that ends with a line break would never be shown as it is."""
+    name = "SANDBOX_EXECUTOR_SERVICE_API_KEY"
+    assert traits_of([], {name: "s e cret\n"})["key"] == "s e cret"
+    assert not traits_of([], {name: " \n"})["key"]
+    for key in ("schlüssel", "a\nb"):
+        with pytest.raises(OptionError, match=f"{name}: a key has"):
+            traits_of([], {name: key})
 
 
 def test_an_empty_variable_is_none() -> None:
