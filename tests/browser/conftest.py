@@ -71,10 +71,15 @@ def page(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture(scope="package")
 def ready_notebooks(browser: Browser, lab_server: LabServer) -> Iterator[ReadyNotebook]:
-    """Gives each face's notebook, opened and set up once: tests add their own cells to it."""
+    """Gives each face's notebook, opened and set up once: tests add their own cells to it.
+
+    After a test that failed while a cell ran, there is a new one, also for its second try.
+    """
     open_ones: dict[str, Notebook] = {}
 
     def ready(face: Face) -> Notebook:
+        if face.name in open_ones and open_ones[face.name].is_busy():
+            open_ones.pop(face.name).page.context.close()
         if face.name not in open_ones:
             page = browser.new_context(viewport=_WINDOW).new_page()
             notebook = Notebook.create(page, lab_server, face.setup, face.kernel)

@@ -165,6 +165,10 @@ class Notebook:
     def is_running(self, index: int) -> bool:
         return "[*]" in self.cell(index).locator(".jp-InputPrompt").first.inner_text()
 
+    def is_busy(self) -> bool:
+        """Whether any cell runs, or waits for one that does."""
+        return self.page.locator(".jp-InputPrompt", has_text="[*]").count() > 0
+
     def save(self) -> dict[str, Any]:
         """Save, and what is then in the file; output that comes meanwhile makes it dirty again."""
         self.command("docmanager:save")

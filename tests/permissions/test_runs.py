@@ -366,7 +366,7 @@ def test_a_prompter_that_raises_answers_too_little_or_nonsense_is_a_no() -> None
 
     for answer in (ValueError("x"), [], None, ["allow_once"], [True], [ALLOW, ALLOW], "yes"):
         policy = Policy(ask=Broken(answer))
-        with pytest.warns(UserWarning, match="does not answer as it should"):
+        with pytest.warns(UserWarning, match="did not answer as it should"):
             result = evaluate("f()", globals={"f": lambda: 1}, policy=policy).wait()
         assert result.status == "error", answer
 

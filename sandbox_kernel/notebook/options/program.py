@@ -143,7 +143,7 @@ def tools_of(
                 "tool",
             )
         for name, function in functions.items():
-            if name in tools:
+            if name in tools and tools[name].function != function:
                 raise OptionError(
                     f"two tools are called {name}; give one another name: --tool NAME=SOURCE",
                     "tool",

@@ -36,9 +36,8 @@ async def test_no_answer_is_made_any_more_for_a_program_that_does_not_read_them(
         channel = Channel(toolbox, None, loop, stopped.append, lambda _: None)
         channel.open(ours, b"{}", b"")
         text = json.dumps({"name": "large", "args": {}}).encode()
-        for number in range(CALLS):
-            for part in pack(CALL, number, text=text):
-                await loop.run_in_executor(None, theirs.sendall, part)
+        frames = [part for number in range(CALLS) for part in pack(CALL, number, text=text)]
+        theirs.sendall(b"".join(map(bytes, frames)))  # which fits into the socket
         assert await eventually(lambda: stopped)
         called = toolbox.called
         assert called < 64  # 16 answers that wait, 16 calls at once, and those in the socket

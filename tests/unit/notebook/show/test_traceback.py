@@ -125,7 +125,8 @@ def test_a_link_error_names_its_specifier() -> None:
     ],
 )
 def test_missing_names_get_a_hint(message: str, hint: str) -> None:
-    assert hint in "\n".join(told(name="ReferenceError", message=message))
+    lines = told(name="ReferenceError", message=message)
+    assert hint in " ".join(map(str.strip, lines))
 
 
 @pytest.mark.parametrize("face", ["kernel", "magic"])
@@ -141,7 +142,7 @@ def test_hints_fit_a_page_and_lend_no_whole_network(face: Any) -> None:
 def test_the_magics_hint_speaks_of_options() -> None:
     scene = Scene("f", "", face="magic")
     lines = told(scene=scene, name="ReferenceError", message="setTimeout is not defined")
-    assert "--lend timers on %%runcode" in "\n".join(lines)
+    assert "--lend timers on %%runcode" in " ".join(map(str.strip, lines))
 
 
 def test_memory_says_how_to_get_more() -> None:
