@@ -151,7 +151,8 @@ def test_a_deadline_ends_a_program(kernel: Client) -> None:
 
 
 def test_functions_of_a_bridge_are_tools(kernel: Client) -> None:
-    kernel.run("%%bridge shop\ndef price(item: str) -> int:\n    return len(item)").check()
+    shop = "def price(item: str) -> int:\n    return len(item)\ndef sale(item: str) -> int:\n    return 1"
+    kernel.run(f"%%bridge shop\n{shop}").check()
     code = "print(call_tool('price', {'item': 'tea'}))"
     assert kernel.run(f"%%runprogram python --tool shop\n{code}").check().stdout == "3\n"
     code = "print(call_tool('cost', {'item': 'tea'}))"
@@ -159,7 +160,9 @@ def test_functions_of_a_bridge_are_tools(kernel: Client) -> None:
     assert done.stdout == "3\n"
     code = "print(call_tool('price', {'item': 'tea'}))"
     assert kernel.run(f"%%runprogram python --tool shop.price\n{code}").check().stdout == "3\n"
-    both = kernel.run(f"%%runprogram python --tool shop --tool shop.price\n{code}")
+    twice = kernel.run(f"%%runprogram python --tool shop --tool shop.price\n{code}")
+    assert twice.check().stdout == "3\n"
+    both = kernel.run(f"%%runprogram python --tool shop --tool price=shop.sale\n{code}")
     assert "two tools are called price; give one another name" in both.content["evalue"]
 
 
