@@ -39,6 +39,7 @@ from .shell import provide_shell
 if TYPE_CHECKING:
     from .assist import Assistant
 
+_TRIES = 5
 # Answered while a cell runs: they touch nothing that the cell uses.
 _MEANWHILE = frozenset(
     (
@@ -259,7 +260,21 @@ def _send_states(channel: Any, opened: dict[str, Any]) -> None:
     from ipywidgets import Widget  # type: ignore[import-untyped]  # it has no types
 
     Widget.handle_control_comm_opened(channel, opened)
-    colour_cells()
+    channel.on_msg(_states_asked)
+
+
+def _states_asked(message: dict[str, Any]) -> None:
+    """ipywidgets goes through a live dict, to which the threads of views add their widgets."""
+    from ipywidgets import Widget
+
+    for left in reversed(range(_TRIES)):
+        try:
+            Widget._handle_control_comm_msg(message)
+            break
+        except RuntimeError:
+            if not left:
+                raise
+    colour_cells()  # not sooner, since its thread makes a widget too
 
 
 def _traceback(error: Exception) -> Traceback:
