@@ -129,21 +129,21 @@ def spelled(row: Row, found: dict[str, float | None]) -> str:
     return f"{row.title}: {ratio} (aim {row.aim:g}); {', '.join(cells)}"
 
 
-async def _many(programs: Programs, count: int) -> float:
+async def _many(programs: Programs, code: str, count: int) -> float:
     """Programs a second, several at once."""
     began = time.perf_counter()
     gate = asyncio.Semaphore(8)
 
     async def one() -> None:
         async with gate:
-            await run_program(TRIVIAL, engine=programs)
+            await run_program(code, engine=programs)
 
     await asyncio.gather(*(one() for _ in range(count)))
     return count / (time.perf_counter() - began)
 
 
-def _many_cold(count: int) -> float:
-    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", TRIVIAL]
+def _many_cold(code: str, count: int) -> float:
+    command = [os.path.realpath(sys.executable), "-I", "-S", "-c", code]
     began = time.perf_counter()
     running: list[subprocess.Popen[bytes]] = []
     for _ in range(count):
@@ -180,11 +180,13 @@ def main() -> None:
             print(spelled(row, measured(row, 3 if quick else 40)), flush=True)
     with Programs() as programs:
         run_program(TRIVIAL, engine=programs).wait()
-        count = 20 if quick else 400
-        ours, cold = asyncio.run(_many(programs, count)), _many_cold(count)
-        print(
-            f"programs a second: {ours:.0f}, cold interpreters {cold:.0f}: {ours / cold:.1f} times"
-        )
+        for name, code in (("trivial", TRIVIAL), ("with json, asyncio, decimal", IMPORTS)):
+            count = 20 if quick else 400
+            ours, cold = asyncio.run(_many(programs, code, count)), _many_cold(code, count // 2)
+            print(
+                f"programs a second, {name}: {ours:.0f}, cold interpreters {cold:.0f}:"
+                f" {ours / cold:.1f} times (aim 5)"
+            )
         time.sleep(1)  # until spares wait again
         sizes = ", ".join(f"{each.share:.1f} ({each.own:.1f})" for each in spare_memory(programs))
         print(f"PSS of waiting processes (and their own pages), MB: {sizes} (aim: 2 for a place)")

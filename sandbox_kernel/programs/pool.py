@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 _BEGINNING_SECONDS = 0.05
+_ENDING_SECONDS = 0.003  # in which whoever waits for a result is woken
 
 
 class Processes(NamedTuple):
@@ -69,6 +70,7 @@ class ProgramPool:
         self._asks = False  # somebody, which level there is
         self._problem: EngineError | None = None  # why there is none
         self._calm_at = 0.0  # when programs that have just begun no longer need all processors
+        self._told_at = 0.0  # when the result of the last one has been told
         self._closed = False
         lifetimes.opened(self)
 
@@ -275,6 +277,7 @@ class ProgramPool:
             zygote = self._forget(program)
             if place is not None and zygote is not None:
                 self._left.append(Spare(place, zygote))
+            self._told_at = monotonic() + _ENDING_SECONDS
             following = self._next()
             self._wake()
         if following is not None:
@@ -324,15 +327,22 @@ class ProgramPool:
         while True:
             with self._changed:
                 while not self._has_work():
-                    self._changed.wait(self._seconds_until_calm())
+                    self._changed.wait(self._seconds_of_rest())
                 if self._closed:
                     return
             self._do_some_work()
 
     def _has_work(self) -> bool:
-        missing = self._missing_spare() is not None
-        idle = self._idle()
-        return bool(self._closed or self._waiting or self._left or missing or self._asks or idle)
+        if self._closed or self._waiting or self._asks:
+            return True
+        if self._told_at > monotonic():
+            return False
+        return bool(self._left or self._missing_spare() is not None or self._idle())
+
+    def _seconds_of_rest(self) -> float | None:
+        """Until there may be work that nobody waits for; None if somebody has to come first."""
+        until_told = self._told_at - monotonic()
+        return until_told if until_told > 0 else self._seconds_until_calm()
 
     def _missing_spare(self) -> str | None:
         """While a program has just begun, only the last of Python's is replaced.
