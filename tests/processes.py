@@ -14,6 +14,9 @@ def gone(pid: int) -> bool:
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time that a process has used so far."""
-    times = psutil.Process(pid).cpu_times()
+    """Processor time that a process has used so far; none of one that has ended."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
     return float(times.user + times.system)
