@@ -32,6 +32,7 @@ from .runtimes import DENO, NODE
 from .streams import Chunk, text_of
 from .turn import Turn
 
+BEGINNING_SECONDS = 0.05  # in which a program has the processors to itself
 PATIENCE = 10.0  # seconds that a program waits for its place, or any other of the zygote's
 _MOST_PATIENCE = 120.0  # for its own
 _GRACE = 2.0  # seconds that a supervisor has to end its tree
@@ -67,6 +68,9 @@ class Owner(Protocol):
 
     def release(self, program: ActiveProgram, place: Place | None) -> None:
         """It has ended."""
+
+    def tidy_up(self) -> None:
+        """To be called after that, and once a program has begun; waking a thread takes a while."""
 
 
 class ActiveProgram:
@@ -147,6 +151,7 @@ class ActiveProgram:
         if not self._ended:
             self._ended = True
             self._owner.release(self, self.place)
+            self._owner.tidy_up()
             self._end_turn()
 
     # -- getting a place
@@ -245,14 +250,15 @@ class ActiveProgram:
         self._listener.on_start()
         limit = self.options.timeout_ms
         milliseconds = _FOREVER if limit == math.inf else math.ceil(limit)
+        self._channel.open(place.channel, self._job(), self.options.source)
         with suppress(OSError):  # it is gone, and its end will tell
             place.control.send(protocol.pack_go(milliseconds))
-        self._channel.open(place.channel, self._job(), self.options.source)
         if place.stdin is not None:
             self._stdin = Feed(self.loop, place.stdin, self.options.stdin, place.close_stdin)
         self._pipes.open(place)
         if limit != math.inf:
             self._later(limit / 1000 + _GRACE, self._overdue)
+        self._later(BEGINNING_SECONDS, self._owner.tidy_up)
 
     def _job(self) -> bytes:
         options = self.options
@@ -397,6 +403,7 @@ class ActiveProgram:
         self._owner.release(self, place)
         self._listener.isolation = self._owner.level
         self._listener.settled(result)
+        self._owner.tidy_up()
 
     def _end_turn(self) -> None:
         if self._installing is not None:

@@ -90,7 +90,6 @@ class Place:
                 os.close(descriptor)
             raise EngineError("no descriptors are left for the program")
         directory, self.supervisor, self.guest = passed
-        self._pid = pid_of(self.supervisor)
         self.owner = message["owner"]
         self.directory = Directory(directory, is_ours=True)
         self.signs.last = monotonic()
@@ -106,6 +105,9 @@ class Place:
 
     def processor_seconds(self) -> float | None:
         """What the program has computed so far; None where the system does not tell. From any thread."""
+        supervisor = self.supervisor
+        if self._pid is None and supervisor is not None:
+            self._pid = pid_of(supervisor)
         return None if self._pid is None else spent_below(self._pid)
 
     def read_end(self) -> bytes:

@@ -21,7 +21,7 @@ from ..backend import ActiveRun
 from ..errors import EngineBusyError, EngineClosedError, EngineError, OptionError
 from ..isolation.beneath import Quota
 from ..sessions import Workspaces
-from .active import ActiveProgram, Listener
+from .active import BEGINNING_SECONDS, ActiveProgram, Listener
 from .checkup import advice, runtimes
 from .contract import DEFAULT_MEMORY_BYTES, ProgramOptions
 from .families import Families, Key
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .scripts import Scripts
 
 
-_BEGINNING_SECONDS = 0.05
 _ENDING_SECONDS = 0.003  # in which whoever waits for a result is woken
 
 
@@ -214,6 +213,11 @@ class ProgramPool:
             self._refuse_if_closed()
             self._wake()
 
+    def tidy_up(self) -> None:
+        """There may be something to do that nobody waits for."""
+        with self._changed:
+            self._wake()
+
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise EngineClosedError("these programs were closed; make another Programs()")
@@ -243,8 +247,9 @@ class ProgramPool:
         if spare is not None:
             self._hand_over(program, spare.place)
         with self._changed:
-            self._calm_at = monotonic() + _BEGINNING_SECONDS
-            self._wake()
+            self._calm_at = monotonic() + BEGINNING_SECONDS
+            if self._has_work():
+                self._wake()
 
     def _fitting_spare(self, program: ActiveProgram) -> Spare | None:
         """They have the limits that most programs have, no workspace, and nothing else."""
@@ -279,7 +284,6 @@ class ProgramPool:
                 self._left.append(Spare(place, zygote))
             self._told_at = monotonic() + _ENDING_SECONDS
             following = self._next()
-            self._wake()
         if following is not None:
             self._assign(following)
 
