@@ -21,6 +21,7 @@ _WORK = 3_000
 _TEXT = 1_000  # of one text in it
 _BUFFER = 100  # items of a typed array that is spelled
 _DEEPEST = 40
+_NOTES = 200  # characters more than a message shows, so that none of them is a note
 
 
 class Parts(NamedTuple):
@@ -54,6 +55,11 @@ class Holder:
 def brief(value: object, most: int = _CHARACTERS) -> str:
     """The `repr` of a value in at most so many characters, however large, deep or circular it is."""
     return capped(_Brief(most).spell(value), most)
+
+
+def brief_start(value: object, most: int = 80) -> str:
+    """The beginning of a value's `repr`, for a message about it."""
+    return clipped(brief(value, most + _NOTES), most)
 
 
 def brief_text(text: str | bytes) -> str:

@@ -6,17 +6,20 @@ references and nesting are bounded. A keyword that is not known is not checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
+
+from .brief import brief_start
 
 Schema = Mapping[str, Any]
 _DEEPEST = 64  # schemas within each other, references included
 _MOST_STEPS = 100_000  # values checked, each time against one schema
+_TOO_MUCH = "is too large or nested too deep to be checked"
 
 _IS_TYPE: dict[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
     "boolean": lambda value: isinstance(value, bool),
-    "integer": lambda value: _is_number(value) and value % 1 == 0,
+    "integer": lambda value: _is_number(value) and (isinstance(value, int) or value % 1 == 0),
     "number": lambda value: _is_number(value),
     "string": lambda value: isinstance(value, str),
     "array": lambda value: isinstance(value, list | tuple),
@@ -85,6 +88,12 @@ def _plain_kinds(field: Schema) -> tuple[type, ...]:
     return tuple(kind for name in names for kind in _PLAIN[name])
 
 
+def _are_plain(items: Iterable[Any], schema: Schema) -> bool:
+    """A quick look, as above, at items that may be very many."""
+    kinds = _plain_kinds(schema)
+    return bool(kinds) and all(type(item) in kinds and item == item for item in items)
+
+
 class _Check:
     """One value against one document, in a bounded number of steps."""
 
@@ -97,7 +106,7 @@ class _Check:
         at = path or "the value"
         self._steps -= 1
         if depth > _DEEPEST or self._steps < 0:
-            yield f"{at} is too large or nested too deep to be checked"
+            yield f"{at} {_TOO_MUCH}"
             return
         yield from _of_itself(value, schema, at)
         yield from self._alternatives(value, schema, path, depth)
@@ -130,7 +139,7 @@ class _Check:
                 yield f"{_below(path, name)} is missing"
         others = schema.get("additionalProperties", True)
         for name, item in value.items():
-            if name in properties:
+            if isinstance(name, str) and name in properties:
                 yield from self.problems(item, properties[name], _below(path, name), depth + 1)
             elif others is False:
                 yield f"{_below(path, name)} is not known; known: {', '.join(properties) or 'none'}"
@@ -140,6 +149,12 @@ class _Check:
     def _in_array(self, value: Any, schema: Schema, path: str, depth: int) -> Iterator[str]:
         first = _list_of(schema, "prefixItems")
         rest = schema.get("items", True)
+        if rest is not True and len(value) > self._steps:
+            yield f"{path or 'the value'} {_TOO_MUCH}"
+            return
+        if not first and _are_plain(value, resolved(rest, self._root)):
+            self._steps -= len(value)
+            return
         for index, item in enumerate(value):
             wanted = first[index] if index < len(first) else rest
             if wanted is not True:
@@ -156,7 +171,7 @@ def _of_itself(value: Any, schema: Schema, at: str) -> Iterator[str]:
         return
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(choices, list) and not any(_same(value, each) for each in choices):
-        yield f"{at} is {value!r:.80}, not one of {_listed(choices)}"
+        yield f"{at} is {brief_start(value)}, not one of {_listed(choices)}"
     if schema.get("not") == {}:
         yield f"{at} is not allowed"
     yield from _out_of_range(value, schema, at)
@@ -181,7 +196,8 @@ _RANGES: list[tuple[Any, Callable[[Any], float], str, str]] = [
 
 
 def _below(path: str, name: Any) -> str:
-    return f"{path}.{name}" if path else f"{name!s:.80}"
+    shown = name[:80] if isinstance(name, str) else brief_start(name)
+    return f"{path}.{shown}" if path else shown
 
 
 def _list_of(schema: Schema, keyword: str) -> list[Any]:
@@ -200,7 +216,7 @@ def _same(left: Any, right: Any) -> bool:
 
 def _described(value: Any) -> str:
     kind = next((name for name in _IS_TYPE if _IS_TYPE[name](value)), type(value).__name__)
-    return "null" if value is None else f"{_article(kind)} ({value!r:.40})"
+    return "null" if value is None else f"{_article(kind)} ({brief_start(value, 40)})"
 
 
 def _article(kind: str) -> str:
@@ -211,4 +227,4 @@ def _article(kind: str) -> str:
 
 def _listed(choices: Any) -> str:
     shown = list(choices)[:20]
-    return ", ".join("null" if each is None else f"{each!r:.40}" for each in shown)
+    return ", ".join("null" if each is None else brief_start(each, 40) for each in shown)

@@ -58,7 +58,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "calls": {"brief"},
     "loans": set(),
     "annotations": {"errors", "schemas"},
-    "schemas": set(),
+    "schemas": {"brief"},
     "specifiers": set(),
     "sizes": set(),
     "pictures": set(),
