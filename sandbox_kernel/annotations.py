@@ -11,10 +11,11 @@ import enum
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Union, get_args, get_origin, is_typeddict
 from uuid import UUID
@@ -24,6 +25,7 @@ from .errors import OptionError
 Schema = dict[str, Any]
 Make = Callable[[Any], Any]  # of a value that fits the schema
 _DEEPEST = 20  # annotations within each other
+_MOST_IN_A_SET = 1_000
 
 
 class Kind(NamedTuple):
@@ -31,6 +33,14 @@ class Kind(NamedTuple):
 
     schema: Schema
     make: Make | None = None
+
+
+def _set_of(values: Iterable[Any], into: type = set) -> Any:
+    """Of what a guest chose, which may be numbers that collide in it."""
+    items = list(values)
+    if len(items) > _MOST_IN_A_SET and not all(type(item) is str for item in items):
+        raise ValueError(f"a set has at most {_MOST_IN_A_SET:,} items that are not all texts")
+    return into(items)
 
 
 _SCALARS: dict[Any, Kind] = {
@@ -45,7 +55,7 @@ _SCALARS: dict[Any, Kind] = {
     dict: Kind({"type": "object"}),
     list: Kind({"type": "array"}),
     tuple: Kind({"type": "array"}, tuple),
-    set: Kind({"type": "array"}, set),
+    set: Kind({"type": "array"}, _set_of),
     date: Kind({"type": "string", "format": "date"}, date.fromisoformat),
     datetime: Kind({"type": "string", "format": "date-time"}, datetime.fromisoformat),
     time: Kind({"type": "string", "format": "time"}, time.fromisoformat),
@@ -120,7 +130,7 @@ def _list(annotation: Any, where: str, depth: int) -> Kind:
     container = get_origin(annotation)
     into: Any = list
     if isinstance(container, type) and issubclass(container, AbstractSet):
-        into = frozenset if container is frozenset else set
+        into = partial(_set_of, into=frozenset) if container is frozenset else _set_of
     schema = {"type": "array", "items": item.schema}
     if item.make is None:
         return Kind(schema, None if into is list else into)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from sandbox_kernel import JSSet
+from sandbox_kernel.annotations import kind_of
 
 Value = Callable[..., Any]
 MANY = 1001
@@ -49,3 +51,20 @@ def test_many_small_sets_stay_python_sets(value: Value) -> None:
 def test_a_js_set_equals_a_set_of_the_same_members(value: Value) -> None:
     source = f"export default new Set(Array.from({{ length: {MANY} }}, (_, i) => i))"
     assert value(source) == set(range(MANY))
+
+
+@pytest.mark.parametrize("annotation", [set, set[int], frozenset[int], set[Decimal], set[Any]])
+def test_what_is_annotated_as_a_set_of_numbers_is_a_small_one(annotation: Any) -> None:
+    make = kind_of(annotation, "the parameter").make
+    assert make is not None
+    spelled = [str(number) for number in range(MANY)]
+    numbers: list[Any] = spelled if annotation == set[Decimal] else list(range(MANY))
+    assert len(make(numbers[1:])) == MANY - 1
+    with pytest.raises(ValueError, match="at most 1,000 items"):
+        make(numbers)
+
+
+def test_what_is_annotated_as_a_set_of_texts_may_be_large() -> None:
+    make = kind_of(set[str], "the parameter").make
+    assert make is not None
+    assert len(make([str(number) for number in range(10 * MANY)])) == 10 * MANY
