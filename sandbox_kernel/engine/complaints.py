@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import traceback
+
+from ..wire.failures import format_error
 
 _TOLD = 5  # times of each kind
 _MOST_CHARACTERS = 10_000
@@ -45,7 +46,7 @@ def tell(loop: asyncio.AbstractEventLoop, message: str, error: BaseException | N
 
 
 def _printable(message: str, error: BaseException | None) -> str:
-    shown = "" if error is None else "\n" + "".join(traceback.format_exception(error)).rstrip()
+    shown = "" if error is None else f"\n{format_error(error, error.__traceback__)}"
     left = len(shown) - _MOST_CHARACTERS
     if left > 0:
         shown = f"{shown[:_MOST_CHARACTERS]}… ({left:,} more characters)"

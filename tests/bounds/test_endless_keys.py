@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from sandbox_kernel import JSMap, JSSet, run_code
+from sandbox_kernel.wire.failures import format_error
 from tests.bounds.hostile_values import doubled
 
 SHORT = 11_000
@@ -48,9 +51,18 @@ def test_a_bridge_that_misses_a_guests_key_answers_briefly() -> None:
     assert found.reports[0] <= SHORT
 
 
-def test_an_exception_of_the_hosts_own_with_a_guests_value_is_told_briefly() -> None:
+RAISED: dict[str, Callable[[Any], BaseException]] = {
+    "key": KeyError,
+    "value": ValueError,
+    "text and value": lambda value: RuntimeError("no", value),
+    "map": lambda value: LookupError(JSMap([(1, value)])),
+}
+
+
+@pytest.mark.parametrize("kind", RAISED)
+def test_an_exception_of_the_hosts_own_with_a_guests_value_is_told_briefly(kind: str) -> None:
     def find(key: Any) -> None:
-        raise KeyError(key)
+        raise RAISED[kind](key)
 
     source = f"{ENDLESS} try {{ find(x) }} catch (error) {{ report(error.message.length) }}"
     found = run_code(
@@ -58,3 +70,26 @@ def test_an_exception_of_the_hosts_own_with_a_guests_value_is_told_briefly() -> 
     ).wait(60)
     assert found.status == "success", found.error
     assert found.reports[0] <= SHORT
+
+
+@pytest.mark.parametrize("kind", RAISED)
+@pytest.mark.parametrize("led_to", [False, True])
+def test_the_log_spells_no_value_of_a_guest_in_full(kind: str, led_to: bool) -> None:
+    """Python spells the exceptions that led to one another, too."""
+    error = RAISED[kind](doubled(18))
+    try:
+        if led_to:
+            raise TypeError("another") from error
+        raise error
+    except Exception as caught:
+        text = format_error(caught, caught.__traceback__)
+    assert len(text) <= 2 * SHORT
+    assert "test_endless_keys.py" in text
+    assert text.splitlines()[-1].startswith("TypeError" if led_to else type(error).__name__)
+
+
+def test_other_exceptions_are_told_as_python_does() -> None:
+    error = ValueError("second", 2)
+    error.__cause__ = KeyError("first")
+    told = "".join(traceback.format_exception(error)).rstrip()
+    assert format_error(error, error.__traceback__) == told
