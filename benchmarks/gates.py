@@ -62,6 +62,7 @@ async def host_seconds(policy: Policy | None, calls: int) -> float:
         CallLog(),
         None if policy is None else policy.gate(),
         on_asking=lambda asking: None,
+        most_in_errors=0,
     )
     start = perf_counter()
     for call in range(calls):

@@ -32,7 +32,18 @@ _ONE_OF_CALLS = [int, int, list]
 _AT_ONCE = 500  # calls that are cancelled in one turn of the loop
 _TOO_LATE = "the run ended before it was allowed"
 
-_Pending = tuple[asyncio.Task[Any], Awaitable[Any], int]
+
+class Arguments:
+    """Of the calls of one message. What they take here counts until none of the calls holds them."""
+
+    __slots__ = ("holders", "weight")
+
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
+        self.holders = 0
+
+
+_Pending = tuple[asyncio.Task[Any], Awaitable[Any], Arguments]
 
 
 class Guest(Protocol):
@@ -69,7 +80,9 @@ class Calls:
         gate: Gate | None = None,
         *,
         on_asking: Callable[[bool], None],
+        most_in_errors: int,
     ) -> None:
+        """`most_in_errors` is what the arguments that exceptions hold may take."""
         self._loop = loop
         self._context = context
         self._bridges = bridges
@@ -80,16 +93,17 @@ class Calls:
         self._on_asking = on_asking
         self._sites: dict[int, asyncio.Future[int]] = {}  # lines that the worker was asked for
         self._asked = 0  # calls that a person has not decided about yet
-        # By the order they began in: the task, what it awaits, what that weighs.
+        # By the order they began in: the task, what it awaits, the arguments.
         self._tasks: dict[int, _Pending] = {}
         self.begun = 0  # how many of those there were
         self._entered = 0  # the last of them that has taken its first step
-        self.weight = 0  # of the arguments that calls in flight hold, about
+        self.weight = 0  # of the arguments that calls in flight and exceptions hold, about
         self._answered_at = 0.0
         self._stopped = self._closed = False
         self.blocked = False
         self.linger_until = 0.0
         self.errors: list[BaseException] = []  # the first that bridges raised
+        self._left_for_errors = most_in_errors
 
     @property
     def in_flight(self) -> int:
@@ -104,6 +118,7 @@ class Calls:
         """The calls of one CALLS message, each in a step; `weight` and `size` are those of all."""
         if not isinstance(calls, list) or len(calls) > messages.MAX_CALLS:
             raise ProtocolError(f"CALLS is not a list of at most {messages.MAX_CALLS} calls")
+        given = Arguments(weight)
         for call in calls:
             if type(call) is not list or list(map(type, call)) != _ONE_OF_CALLS:
                 raise ProtocolError("one of CALLS is not two numbers and a list of arguments")
@@ -111,26 +126,26 @@ class Calls:
             lent = self._bridges.function(bridge)
             if lent.mode == messages.SYNC:
                 raise ProtocolError("one of CALLS is synchronous")
-            self._make(number, lent, args, weight // len(calls), size // len(calls))
+            self._make(number, lent, args, given, size // len(calls))
             yield
 
     def make(self, call: int, bridge: int, args: Any, weight: int, size: int) -> None:
         """`weight` is what the arguments take here, `size` the bytes they had on the way."""
-        self._make(call, self._bridges.function(bridge), args, weight, size)
+        self._make(call, self._bridges.function(bridge), args, Arguments(weight), size)
 
-    def _make(self, call: int, lent: Bridge, args: Any, weight: int, size: int) -> None:
+    def _make(self, call: int, lent: Bridge, args: Any, given: Arguments, size: int) -> None:
         if type(args) is not list or not 0 <= call < 1 << 32:
             raise ProtocolError("CALL has no number or no list of arguments")
         if self._stopped:
             return
         record = self._log.begin(lent.name, args, size)
         if self._gate is None:
-            self._call(call, lent, args, weight, record)
+            self._call(call, lent, args, given, record)
         else:
-            self._call_if_allowed(self._gate, call, lent, args, weight, record)
+            self._call_if_allowed(self._gate, call, lent, args, given, record)
 
     def _call(
-        self, call: int, lent: Bridge, args: list[Any], weight: int, record: Call | None
+        self, call: int, lent: Bridge, args: list[Any], given: Arguments, record: Call | None
     ) -> None:
         began, mode = monotonic(), lent.mode
         asked_soon = mode == messages.SYNC and began - self._answered_at < _LINGER_SECONDS
@@ -139,7 +154,7 @@ class Calls:
             value = lent.function(*args)
         except BaseException as error:
             self.blocked = False
-            self._raised(call, error, wanted=mode != messages.ONE_WAY)
+            self._raised(call, error, given, wanted=mode != messages.ONE_WAY)
             _ended(record, FAILED, began)
             return
         self.blocked = False
@@ -147,10 +162,10 @@ class Calls:
         if kind is CoroutineType or (kind not in _NEVER_AWAITABLE and inspect.isawaitable(value)):
             if mode == messages.SYNC:
                 self._guest.post(pack(messages.PROMISE, call), now=True)
-            self._await(call, value, weight, lent, record, wanted=mode != messages.ONE_WAY)
+            self._await(call, value, given, lent, record, wanted=mode != messages.ONE_WAY)
             return
         if mode != messages.ONE_WAY:
-            self._return(call, value, lent, record, now=True)
+            self._return(call, value, lent, record, given, now=True)
             self._answered_at = monotonic()
             self.linger_until = self._answered_at + _LINGER_SECONDS if asked_soon else 0.0
         _ended(record, OK, began)
@@ -163,11 +178,11 @@ class Calls:
         call: int,
         lent: Bridge,
         args: list[Any],
-        weight: int,
+        given: Arguments,
         record: Call | None,
     ) -> None:
         if lent.marks.gated is not None:
-            self._carry(gate, call, lent, args, weight, record)
+            self._carry(gate, call, lent, args, given, record)
             return
         asked = Call(lent.name) if record is None else record
         asked.args, asked.also = args, lent.also
@@ -180,19 +195,19 @@ class Calls:
             Exception
         ) as error:  # arguments that the marks cannot read, which nobody is asked about
             asked.args = None
-            self._raised(call, error, wanted=lent.mode != messages.ONE_WAY)
+            self._raised(call, error, given, wanted=lent.mode != messages.ONE_WAY)
             _ended(record, FAILED, monotonic())
             return
         if decision is None:
             self._log.keep(asked)
             permitted = self._permitted(gate, call, lent, args, asked)
             wanted, now = lent.mode != messages.ONE_WAY, lent.mode == messages.SYNC
-            self._await(call, permitted, weight, lent, asked, wanted=wanted, now=now)
+            self._await(call, permitted, given, lent, asked, wanted=wanted, now=now)
             return
         asked.decision = decision.how
         if decision.allowed:
             asked.args = None
-            self._call(call, lent, args, weight, record)
+            self._call(call, lent, args, given, record)
             return
         self._log.keep(asked)
         asked.args, asked.outcome = None, REFUSED
@@ -228,7 +243,13 @@ class Calls:
         return value
 
     def _carry(
-        self, gate: Gate, call: int, lent: Bridge, args: list[Any], weight: int, record: Call | None
+        self,
+        gate: Gate,
+        call: int,
+        lent: Bridge,
+        args: list[Any],
+        given: Arguments,
+        record: Call | None,
     ) -> None:
         """The gate decides about the calls that this one carries, not about the one itself."""
         assert lent.marks.gated is not None
@@ -236,10 +257,10 @@ class Calls:
         try:
             carried = lent.marks.gated(partial(self._decide_on, gate, call, record), *args)
         except Exception as error:  # of arguments that it does not take
-            self._raised(call, error, wanted=wanted)
+            self._raised(call, error, given, wanted=wanted)
             _ended(record, FAILED, monotonic())
             return
-        self._await(call, carried, weight, lent, record, wanted=wanted)
+        self._await(call, carried, given, lent, record, wanted=wanted)
 
     async def _decide_on(
         self, gate: Gate, call: int, record: Call | None, calls: Sequence[Call]
@@ -302,13 +323,13 @@ class Calls:
     def await_lent(self) -> None:
         """Starts awaiting what was lent since the last time."""
         for number, awaitable in self._bridges.take_awaitables():
-            self._await(number, awaitable, 0, None, None, wanted=True)
+            self._await(number, awaitable, Arguments(0), None, None, wanted=True)
 
     def _await(
         self,
         call: int,
         awaitable: Awaitable[Any],
-        weight: int,
+        given: Arguments,
         lent: Bridge | None,
         record: Call | None,
         *,
@@ -317,17 +338,18 @@ class Calls:
     ) -> None:
         """`now` if the guest does nothing until it has the answer."""
         self.begun = number = self.begun + 1
-        answer = self._answer(number, call, awaitable, lent, record, wanted, now)
+        answer = self._answer(number, call, awaitable, given, lent, record, wanted, now)
         task = self._loop.create_task(answer, context=self._context)
         if not task.done():  # some loops begin tasks at once
-            self._tasks[number] = task, awaitable, weight
-            self.weight += weight
+            self._tasks[number] = task, awaitable, given
+            self._hold(given)
 
     async def _answer(
         self,
         number: int,
         call: int,
         awaitable: Awaitable[Any],
+        given: Arguments,
         lent: Bridge | None,
         record: Call | None,
         wanted: bool,
@@ -344,23 +366,40 @@ class Calls:
                 self._throw(call, PermissionError(str(error)))
         except RunEndedError as error:  # it waited for the guest; nobody made a mistake
             if not self._closed:
-                self._raised(call, error, wanted=wanted)
+                self._raised(call, error, given, wanted=wanted)
         except BaseException as error:
             if self._closed:
                 raise
-            self._raised(call, error, wanted=wanted)
+            self._raised(call, error, given, wanted=wanted)
         else:
             outcome = OK
             if wanted:
-                self._return(call, value, lent, record, now=now)
+                self._return(call, value, lent, record, given, now=now)
         finally:  # not in a callback, which would be another turn of the loop for each
             if record is not None and not self._closed:
                 _ended(record, outcome, began)
             if number in self._tasks:
-                self.weight -= self._tasks.pop(number)[2]
+                self._let_go(self._tasks.pop(number)[2])
+
+    def _hold(self, given: Arguments) -> None:
+        if not given.holders:
+            self.weight += given.weight
+        given.holders += 1
+
+    def _let_go(self, given: Arguments) -> None:
+        given.holders -= 1
+        if not given.holders:
+            self.weight -= given.weight
 
     def _return(
-        self, call: int, value: Any, lent: Bridge | None, record: Call | None, *, now: bool = False
+        self,
+        call: int,
+        value: Any,
+        lent: Bridge | None,
+        record: Call | None,
+        given: Arguments,
+        *,
+        now: bool = False,
     ) -> None:
         if type(value) not in _NEVER_LENDS:
             self._bridges.name_of = in_answer_of("promise" if lent is None else lent.name)
@@ -373,26 +412,29 @@ class Calls:
                 return
             frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
         except Exception as error:  # not only SerializationError: it ran methods of the value
-            self._note(error)
+            self._note(error, given)
             self._throw(call, error)
             return
         self._guest.post(frame, now=now)
         self.await_lent()
 
-    def _raised(self, call: int, error: BaseException, *, wanted: bool) -> None:
+    def _raised(self, call: int, error: BaseException, given: Arguments, *, wanted: bool) -> None:
         """Told to the guest if it waits; KeyboardInterrupt and SystemExit are raised again on the loop."""
-        self._note(error)
+        self._note(error, given)
         if wanted:
             self._throw(call, error)
         else:
             self._complaints.tell("a one-way bridge raised", error)
         pass_on(self._loop, error)
 
-    def _note(self, error: BaseException) -> None:
-        """For the author of the bridge, and without our own frame."""
-        if len(self.errors) < _MOST_ERRORS:
-            trace = error.__traceback__
-            self.errors.append(error.with_traceback(trace.tb_next if trace else None))
+    def _note(self, error: BaseException, given: Arguments) -> None:
+        """For the author of the bridge, and without our own frame. Its frames hold the arguments."""
+        if len(self.errors) == _MOST_ERRORS or given.weight > self._left_for_errors:
+            return
+        self._left_for_errors -= given.weight
+        self._hold(given)
+        trace = error.__traceback__
+        self.errors.append(error.with_traceback(trace.tb_next if trace else None))
 
     def _throw(self, call: int, error: BaseException) -> None:
         text = encode_error(error).encode()

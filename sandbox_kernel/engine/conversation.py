@@ -90,6 +90,7 @@ class Conversation:
         self._calls = Calls(
             *(loop, self._context, lent.bridges, self, complaints, lent.calls, lent.gate),
             on_asking=listener.on_asking,
+            most_in_errors=settings.output_bytes // 4,
         )
         self._guests = Guests(loop, self._call_guest)
         sink = lent.report
