@@ -14,6 +14,9 @@ from .values import MAX_SAFE_INTEGER, BigInt, GuestError, GuestFunction, JSMap, 
 _DEEPEST = 200
 _REPEATED_ITEMS = 100_000  # that may be spelled again where a value refers to them again
 _REPEATED_CHARACTERS = 10_000_000
+_REPEATED_TEXT = 100_000_000  # characters of longer keys and texts that are shared
+_SHORT = 32
+_EXACT = "bBhHiI"  # the codes of arrays of integers that JSON represents
 _LONGEST_DECIMAL = 10_000  # bits; longer ones take quadratic time to print, and Python refuses
 
 
@@ -33,6 +36,7 @@ class JSONSpeller:
         self._above: set[int] = set()
         self._repeats = Budget(_REPEATED_CHARACTERS, _REPEATED_ITEMS)
         self._repeating = 0
+        self._repeated_text = 0
 
     def spell(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -65,7 +69,17 @@ class JSONSpeller:
     def _leaf(self, text: str) -> str:
         if self._repeating:
             self._repeats.spend(len(text), 0)
+        elif len(text) > _SHORT:
+            return self._long(text)
         return text
+
+    def _long(self, text: str) -> str:
+        """One that is shared, as a key of many objects, takes its room once here, but often in JSON."""
+        if id(text) not in self._met:
+            self._met.add(id(text))
+            return text
+        self._repeated_text += len(text)
+        return text if self._repeated_text <= _REPEATED_TEXT else f"{text[:_SHORT]}… [Repeated]"
 
     def _whole(self, value: int) -> int | str:
         if not isinstance(value, BigInt) and abs(value) <= MAX_SAFE_INTEGER:
@@ -80,7 +94,11 @@ def _size(value: Any) -> int:
 
 def _structure(value: Any, spell: Callable[[Any], Any], leaf: Callable[[str], str]) -> Any:
     match value:
-        case list() | tuple() | bytes() | bytearray() | array():
+        case bytes() | bytearray():
+            return list(value)
+        case array() if value.typecode in _EXACT:
+            return value.tolist()
+        case list() | tuple() | array():
             return [spell(item) for item in value]
         case JSMap():
             return [[spell(k), spell(v)] for k, v in value.items()]

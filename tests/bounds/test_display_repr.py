@@ -121,6 +121,28 @@ def test_json_is_complete_where_little_is_shared() -> None:
     assert to_jsonable([part, part, JSMap([(1, part)])]) == [part, part, [[1, part]]]
 
 
+def characters(value: Any) -> int:
+    """Of all keys and texts when everything is spelled out."""
+    if isinstance(value, dict):
+        return sum(len(key) + characters(item) for key, item in value.items())
+    if isinstance(value, list):
+        return sum(map(characters, value))
+    return len(value) if isinstance(value, str) else 0
+
+
+@pytest.mark.parametrize("place", ["keys", "texts"])
+def test_json_repeats_long_texts_only_so_often(place: str) -> None:
+    """They are shared here, but not in JSON: a guest's short list of objects was gigabytes of it."""
+    text = "k" * MEGA
+    shared = [{text: at} if place == "keys" else {"a": text} for at in range(1_000)]
+    assert 100 * MEGA <= characters(to_jsonable(shared)) <= 102 * MEGA
+
+
+def test_short_keys_are_repeated_as_often_as_there_are_objects() -> None:
+    rows = [{"a_name_of_a_column": at} for at in range(ITEMS)]
+    assert to_jsonable(rows) == rows
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_json_of_any_value_ends(name: str) -> None:
     to_jsonable(HOSTILE[name]())
