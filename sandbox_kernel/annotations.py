@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, is_typeddict
 from uuid import UUID
 
 from .errors import OptionError
+from .schemas import problem_with
 
 Schema = dict[str, Any]
 Make = Callable[[Any], Any]  # of a value that fits the schema
@@ -105,7 +106,6 @@ def _union(annotation: Any, where: str, depth: int) -> Kind:
     schema = {"anyOf": [kind.schema for kind in kinds]}
     if all(kind.make is None for kind in kinds):
         return Kind(schema)
-    from .schemas import problem_with
 
     def make(value: Any) -> Any:
         for kind in kinds:
