@@ -244,9 +244,10 @@ async def test_a_module_that_nobody_holds_is_ended(engine: Engine) -> None:
 
 async def test_a_sink_that_calls_the_module_back_does_not_hold_up_its_end(engine: Engine) -> None:
     answers: list[Any] = []
+    closing = asyncio.Event()
 
     async def sink(_value: Any) -> None:
-        await asyncio.sleep(0.01)  # by then it is being closed
+        await closing.wait()
         try:
             answers.append(await module.go())
         except RunEndedError as error:
@@ -255,5 +256,6 @@ async def test_a_sink_that_calls_the_module_back_does_not_hold_up_its_end(engine
     handle = opened(engine, "export function go() { report(1); }", report=sink)
     async with handle as module:
         await module.go()
+        closing.set()  # the sink goes on in the next turn of the loop
     assert len(answers) == 1
     assert "closed" in answers[0]

@@ -138,6 +138,5 @@ def test_a_zygote_that_the_host_reaped_itself_is_not_signalled_by_its_number(
     monkeypatch.setattr(os, "kill", lambda pid, number: signalled.append(pid))
     monkeypatch.setattr(os, "waitpid", lambda pid, options: waited.append(pid))
     theirs.close()
-    ignored = lambda *_: None  # noqa: E731
-    ZygoteProcess(spawned, ignored, ignored, ignored, ignored).close()
+    ZygoteProcess(spawned, *[lambda *_: None] * 4).close()
     assert (signalled, waited) == ([], [])
