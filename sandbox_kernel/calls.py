@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from .brief import brief
+from .budget import capped
 
 ALLOWED, ASKED = "allow", "ask"  # decisions: no rule, or one that allows; none yet
 OK, FAILED, REFUSED, UNFINISHED = "ok", "error", "denied", "unfinished"  # how a call ended
@@ -23,7 +24,9 @@ MOST_KEPT = 200  # calls of one run; and as many again that were asked about or 
 _LONGEST = 200  # characters of the arguments that are kept
 IN_A_QUESTION = 2_000  # that a person is shown
 _LONGEST_TEXT = 60
+_LONGEST_WILL = 10_000  # characters of what the host will do
 _MOST_RULES = 1_000  # names that one call may have for rules
+_LONGEST_RULES = 100_000  # characters of all of them: they are kept as long as answers about them
 _LARGE_NUMBER = 1 << 63
 _SCALARS = frozenset((bool, float, type(None)))
 
@@ -122,10 +125,14 @@ class Marks(NamedTuple):
         names = (found,) if isinstance(found, str) else tuple(found)
         if len(names) > _MOST_RULES or not all(isinstance(name, str) and name for name in names):
             raise ValueError("__sandbox_rule__ has to give a name or a list of names")
+        if sum(map(len, names)) > _LONGEST_RULES:
+            raise ValueError("the names for rules of this call are too long")
         call.rules = names
 
     def what(self, args: Any) -> str | None:
-        return None if self.will is None else str(_given(self.will, args))
+        if self.will is None:
+            return None
+        return capped(str(_given(self.will, args)), _LONGEST_WILL)
 
 
 def _given(mark: Callable[..., Any], args: Any) -> Any:

@@ -55,7 +55,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "errors": set(),
     "explain": {"budget", "clean", "width", "spelling"},
     "values": {"brief"},
-    "calls": {"brief"},
+    "calls": {"brief", "budget"},
     "loans": set(),
     "annotations": {"errors", "schemas"},
     "schemas": {"brief"},
