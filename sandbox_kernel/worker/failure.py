@@ -96,12 +96,15 @@ class Describer:
             except GuestThrew:
                 return out_of_memory(status)
         name, message, stack, engine, classes = json.loads(described)
-        promise = None
+        promise = called_at = None
         if is_error and name == "TypeError" and stack:
-            message, promise = self._findings.reworded(message, stack)
+            message, promise, called_at = self._findings.reworded(message, stack)
             if message == "empty array" and stack.startswith(_REDUCE):
                 message = "reduce of an empty array without an initial value"
         stack, place = self._sources.translate(stack, classes) if stack else ("", None)
+        if called_at is not None and place is not None:
+            # The engine names the last argument that it looked at.
+            stack, place = stack.replace(str(place), str(called_at), 1), called_at
         if frames is not None:
             place = self._findings.thrown_at(frames, message)
         failure = Failure(status, name, message, stack=stack or None, place=place, engine=engine)

@@ -7,7 +7,7 @@ It is computed for a run that has failed, so that it costs others nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tree_sitter import Node
 
@@ -20,6 +20,7 @@ from .syntax import (
     LONGEST_TEXT,
     LOOPS,
     Tree,
+    called_at,
     callee,
     declarations,
     functions_named,
@@ -37,9 +38,18 @@ _BYTES_OF_TREE = 200  # for each of them, at most
 _USED_LIKE_A_VALUE = ("not a function", "value is not iterable")
 _UNNAMED = ("<anonymous>", "<eval>")
 _CHAINS = ("then", "catch", "finally")
-_ERRORS = frozenset(("Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"))
+_ERRORS = frozenset("Error TypeError RangeError SyntaxError ReferenceError super".split())
 _SETTLED = frozenset("string number true false null undefined template_string array object".split())
 _Answer = TypeVar("_Answer")
+
+
+class Reworded(NamedTuple):
+    """The message of a TypeError with the name of what is not a function; the call whose promise was
+    used like a value, if that is why; and where what was called stands."""
+
+    message: str
+    promise: str | None = None
+    place: Position | None = None
 
 
 class Findings:
@@ -65,26 +75,32 @@ class Findings:
 
     # -- what was called or iterated
 
-    def reworded(self, message: str, stack: str) -> tuple[str, str | None]:
-        """The message of a TypeError with the name of what is not a function, and the call whose
-        promise was used like a value, if that is why."""
-        return self._answer(lambda: self._reworded(message, stack)) or (message, None)
+    def reworded(self, message: str, stack: str) -> Reworded:
+        """What is said of a TypeError of the engine's."""
+        return self._answer(lambda: self._reworded(message, stack)) or Reworded(message)
 
-    def _reworded(self, message: str, stack: str) -> tuple[str, str | None]:
+    def _reworded(self, message: str, stack: str) -> Reworded:
         place = self._sources.first_place(stack)
         if message not in _USED_LIKE_A_VALUE or place is None:
-            return message, None
+            return Reworded(message)
         tree, at = self._tree(place.filename), self._sources.offset(place)
         if tree is None or at is None:
-            return message, None
+            return Reworded(message)
         if message != "not a function":
-            return message, self._promise(tree, iterated(tree.path(at)))
+            return Reworded(message, self._promise(tree, iterated(tree.path(at))))
         called = callee(tree, at)
-        if called is None or tree.text(called) in _ERRORS:
-            return message, None
+        call = called.parent if called is not None else None
+        if called is None or call is None or tree.text(called) in _ERRORS:
+            return Reworded(message)
+        if message in tree.text(call):
+            return Reworded(message)  # it may make an error of its own that says so
         owner = called.child_by_field_name("object") if called.type == "member_expression" else None
         name = quoted(tree, called)
-        return f"{name} is not a function" if name else message, self._promise(tree, owner)
+        if name is not None:
+            kind = "constructor" if call.type == "new_expression" else "function"
+            message = f"{name} is not a {kind}"
+        place = self._sources.position(place.filename, called_at(called))
+        return Reworded(message, self._promise(tree, owner), place)
 
     def _promise(self, tree: Tree, value: Node | None) -> str | None:
         """The call that gave a value, if that is certain to be a promise nobody awaited."""

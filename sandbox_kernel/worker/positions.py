@@ -18,6 +18,9 @@ class Position(NamedTuple):
     line: int
     column: int
 
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}:{self.column}"
+
 
 class Sources:
     """The compiled texts of one run, by the engine's name for them."""
@@ -58,10 +61,9 @@ class Sources:
             place = found and self.at(*_place(found))
             if not found or not place:
                 continue
-            where = f"{place.filename}:{place.line}:{place.column}"
             name = found["function"]
             shown = "" if name in (None, "<anonymous>", "<eval>") else name
-            frames.append(f"    at {shown} ({where})" if shown else f"    at {where}")
+            frames.append(f"    at {shown} ({place})" if shown else f"    at {place}")
             first = first or place
             made = made or (None if name in constructors else place)
         return "\n".join(frames), made or first

@@ -17,6 +17,7 @@ FUNCTIONS = frozenset(
 LOOPS = frozenset("for_statement for_in_statement while_statement do_statement".split())
 _NAMES_VALUE = frozenset(("variable_declarator", "public_field_definition"))
 _NAMES_FUNCTION = FUNCTIONS | _NAMES_VALUE
+_CALLED = {"call_expression": "function", "new_expression": "constructor"}
 _NAMED = re.compile(r"[\w$.?!\[\]()'\"]+")
 
 
@@ -77,15 +78,23 @@ def _calls(tree: Tree, at: int) -> list[Node]:
     """The functions of calls that a place may belong to."""
     found = []
     for node in tree.path(at):
-        function = node.child_by_field_name("function") if node.type == "call_expression" else None
+        field = _CALLED.get(node.type)
+        function = node.child_by_field_name(field) if field is not None else None
         if function is not None:
-            is_member = function.type == "member_expression"
+            is_member = function.type == "member_expression" and field == "function"
             owner = function.child_by_field_name("object") if is_member else None
             if at >= (function.start_byte if owner is None else owner.end_byte):
                 found.append(function)
-        if node.type in FUNCTIONS:
+        if node.type in FUNCTIONS and at > node.start_byte:  # else it is an argument of the call
             break
     return found
+
+
+def called_at(callee: Node) -> int:
+    """The byte that the engine names for a call without arguments."""
+    is_new = callee.parent is not None and callee.parent.type == "new_expression"
+    member = None if is_new else callee.child_by_field_name("property")
+    return callee.start_byte if member is None else member.start_byte
 
 
 def quoted(tree: Tree, callee: Node) -> str | None:

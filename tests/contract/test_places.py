@@ -231,10 +231,38 @@ def test_a_run_that_is_terminated_while_it_waits_does_not_name_an_old_line() -> 
         ("const o = { a() { return 1 } }; o.b(o.a())", "not a function"),
         ("Math.nope(Math.max(1))", "not a function"),
         ("let r = 5; r.map((n) => n).filter(String)", "r.map is not a function"),
+        ("const o = {}; o.b(n => n)", "o.b is not a function"),
+        ("const o = {}; o.b(async n => n)", "o.b is not a function"),
+        ("const o = {}; o.b(1, function () { return o.c(2) })", "o.b is not a function"),
+        ("const o = {}; o.a(o.b(n => n))", "not a function"),
+        ("const o = { b: (f) => f() }; o.b(n => o.c(n))", "o.c is not a function"),
+        ("const A = 1; new A(String)", "A is not a constructor"),
+        ("const o = {}; new o.A", "o.A is not a constructor"),
+        ("const A = 1, o = { b() {} }; o.b(new A(1))", "not a function"),
+        ("class E extends TypeError {}\nthrow new E('not a function')", "not a function"),
+        ("const T = TypeError; throw new T('not a function')", "not a function"),
     ],
 )
 def test_what_is_not_a_function_is_named(source: str, message: str) -> None:
     assert failure(source).message == message
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("const o = {};\n  o.b(n => n)", (2, 5)),
+        ("const o = {};\n  o.b(\n1,\nString)", (2, 5)),
+        ("const ö = {}; ö\n  .b(async (n: number) => n)", (2, 4)),
+        ("const o = 1;\n  o(String)", (2, 3)),
+        ("const f = () => {\n  f.b(String)\n}\nf()", (2, 5)),
+    ],
+)
+def test_what_is_not_a_function_is_placed_where_it_is_called(
+    source: str, place: tuple[int, int]
+) -> None:
+    error = failure(source)
+    assert (error.line, error.column) == place
+    assert f":{place[0]}:{place[1]}" in (error.stack or "").splitlines()[0]
 
 
 @pytest.mark.parametrize(
