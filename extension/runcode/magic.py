@@ -155,7 +155,7 @@ class RunCode(Magics):
         body = "\n" * (count - 1) + "\n".join(body.split("\n")[count - 1 :])
         try:
             options = parse_options(line, "magic")
-            names = Namespace(shell.ev, shell.user_ns, self.modules)
+            names = Namespace(shell.ev, variables_of(shell), self.modules)
             given = options.run_options(names.resolve)
         except SandboxError as error:
             raise refusal(error) from None
@@ -173,6 +173,7 @@ class RunCode(Magics):
             output=CellOutput(shell, options),
             earlier=self._earlier,
             classes=names.classes,
+            is_outside=names.has,
             asks=[
                 *self.servers.asked,
                 *(each for name in options.asks for each in all_of(name)),
@@ -201,7 +202,7 @@ class RunCode(Magics):
             options = parse_options(text, "magic")
             if options.map is None:
                 return None
-            names = Namespace(self._shell.ev, self._shell.user_ns, self.modules)
+            names = Namespace(self._shell.ev, variables_of(self._shell), self.modules)
             source = "\n" * count + "\n".join(body.split("\n")[count - 1 :])
             has_page = getattr(self._shell, "kernel", None) is not None
             return mapped_cell(source, options, names, self.modules, has_page=has_page)
@@ -253,6 +254,12 @@ class RunCode(Magics):
         if cell.options.raw or not is_shown(result):
             return None
         return result
+
+
+def variables_of(shell: InteractiveShell) -> dict[str, Any]:
+    """What the user has defined, without the names that IPython gives everybody."""
+    hidden = shell.user_ns_hidden
+    return {name: value for name, value in shell.user_ns.items() if name not in hidden}
 
 
 def line_of(shell: InteractiveShell) -> Line:

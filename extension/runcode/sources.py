@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from sandbox_kernel.errors import OptionError
@@ -41,6 +42,11 @@ class Namespace:
                 return self._module(source)
             case _:
                 return self._value(source)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a variable, and `--global` could lend it."""
+        value = self._names.get(name)
+        return name in self._names and not isinstance(value, (ModuleType, type))
 
     def _module(self, source: Source) -> str:
         if source.text is None:

@@ -163,6 +163,8 @@ def _missing_name(error: Problem, scene: Scene) -> str | None:
     cell = scene.cell_of(name)
     if cell is not None:
         return say("other_cell", scene.face, name=name, cell=cell)
+    if scene.is_outside(name):
+        return say("outside", scene.face, name=name)
     return _lent_name(name, scene) or _absent_name(name, scene) or _misspelt(name, error, scene)
 
 

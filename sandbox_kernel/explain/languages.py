@@ -26,10 +26,14 @@ _PYTHON_LINES = (
     r"\s*import\s\w+(?:\.\w+)+\s*$",
     r"\s*(?:if|elif|while|with|except|for)\s(?:[^(\s]|\([^()]*\)\s*[^\s{(]).*:\s*(?:#.*)?$",
     r"\s*(?:else|try|finally|except)\s?:\s*(?:#.*)?$",
-    r"\s*(?:raise|yield|assert|del|global|nonlocal)\s\w[\w.]*\s*(?:\(.*\))?\s*$",
+    r"\s*(?:raise|assert|del|global|nonlocal)\s\w[\w.]*\s*(?:\(.*\))?\s*$",
+    r"\s*(?:\"{3}|'{3})",
     r"\s*print\s[\w'\"]",
-    r".*\slambda\s\w*\s?:",
+    r".*[\s(=,]lambda\s\w*\s?:",
 )
+# Where JavaScript ends an expression and Python goes on: a comprehension, and `1 if x else 2`.
+_GOES_ON = r"(?:for\s\w[\w, ]*\sin|if\s[^(\s].*\selse)\s"
+_NO_FROM = "from clause expected"
 _PYTHON_PACKAGES = frozenset(
     "numpy pandas scipy matplotlib seaborn sklearn requests torch polars pyarrow bs4 yaml".split()
 )
@@ -46,6 +50,8 @@ def language_hint(error: Problem, scene: Scene) -> str | None:
         return "shell" if re.match(rf"\s*!(?:{_COMMANDS})(?:\s|$)", line) else None
     if error.name != "SyntaxError" or scene.status != "link_error":
         return None
+    if error.message == _NO_FROM and _imports_python(_last_import(error, scene)):
+        return "python"
     return _of_line(line, error.column or 1)
 
 
@@ -75,14 +81,23 @@ def _of_line(line: str, column: int) -> str | None:
     if any(re.match(pattern, line) for pattern in _PYTHON_LINES) or _imports_python(line):
         return "python"
     before = line[: column - 1]
+    if before.strip() and re.match(_GOES_ON, line[column - 1 :]):
+        return "python"
     return (
         "f_string" if re.search(r"(?:^|[^\w$.])[fr]$", before) and _quote_at(line, column) else None
     )
 
 
+def _last_import(error: Problem, scene: Scene) -> str:
+    """The statement that has no `from`: the engine sees that only at what comes next."""
+    lines = scene.source[:_LOOKED_AT].split("\n")[: error.line]
+    return next((line for line in reversed(lines) if line.lstrip().startswith("import")), "")
+
+
 def _imports_python(line: str) -> bool:
     """`import os, sys`: an import statement without `from` that names modules of Python."""
-    found = re.fullmatch(r"\s*import\s((?:\w+)(?:\s?,\s?\w+)*)\s*", line)
+    statement = re.split("[;#]", line)[0]
+    found = re.fullmatch(r"\s*import\s((?:\w+)(?:\s?,\s?\w+)*)\s*", statement)
     modules = sys.stdlib_module_names | _PYTHON_PACKAGES
     return found is not None and all(name.strip() in modules for name in found[1].split(","))
 

@@ -11,6 +11,7 @@ _TIMERS, _NETWORK, _WEB = ("timers", ""), ("network", ""), ("web", "")
 # The key of a text, and what to use instead where the text says so.
 ABSENT: Final[dict[str, tuple[str, str]]] = {
     **dict.fromkeys(("setTimeout", "setInterval", "clearTimeout", "clearInterval"), _TIMERS),
+    "sleep": _TIMERS,
     **dict.fromkeys(("fetch", "XMLHttpRequest", "Request", "Response", "Headers"), _NETWORK),
     **dict.fromkeys(("URL", "URLSearchParams", "atob", "btoa", "crypto"), _WEB),
     **dict.fromkeys(("TextEncoder", "TextDecoder"), _WEB),

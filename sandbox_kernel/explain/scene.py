@@ -29,6 +29,10 @@ def _in_no_other_cell(name: str) -> int | None:
     return None
 
 
+def _not_outside(name: str) -> bool:
+    return False
+
+
 class Scene(NamedTuple):
     """Plain data for a run of the API; a notebook adds what it knows of its other cells."""
 
@@ -42,6 +46,7 @@ class Scene(NamedTuple):
     face: Face = "api"
     classes: Mapping[str, Collection[str]] = _EMPTY  # of a lent module
     cell_of: Callable[[str], int | None] = _in_no_other_cell  # that declared a name
+    is_outside: Callable[[str], bool] = _not_outside  # a variable of the notebook's own language
 
     def source_of(self, filename: str | None) -> str | None:
         """The text of the entry or of a module; stack frames name modules with or without `./`."""

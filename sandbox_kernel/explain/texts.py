@@ -121,6 +121,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "each cell is a fresh sandbox: {name} was declared in cell {cell}. Put both into one"
         " cell, or share code with %%runmodule ./PATH",
     },
+    "outside": "{name} is a variable of this notebook; lend it to the cell with --global {name}",
     "import_name": "import {{ {name} }} from '{specifier}'",
     "import_module": "import * as {name} from '{name}'",
     "no_report": {

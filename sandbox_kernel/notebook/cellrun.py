@@ -73,13 +73,15 @@ class CellRun(StoppableCell):
         output: Output,
         earlier: EarlierCells,
         classes: Mapping[str, Collection[str]],
+        is_outside: Callable[[str], bool] | None = None,
         asks: Collection[str] = (),
         line: Line | None = None,
     ) -> None:
         """`options` are the effective ones; `given` is what they resolve to, for `run_cell`.
 
-        `classes` are those that lent modules have and do not export. `asks` are patterns of names that
-        a person is asked about, `line` is the front end's `input()`.
+        `classes` are those that lent modules have and do not export. `is_outside` tells whether the notebook
+        has a variable that could be lent. `asks` are patterns of names that a person is asked about,
+        `line` is the front end's `input()`.
         """
         super().__init__(guard, output)
         self.options = options
@@ -96,6 +98,8 @@ class CellRun(StoppableCell):
             classes=classes,
             cell_of=earlier.cell_of,
         )
+        if is_outside is not None:
+            self._scene = self._scene._replace(is_outside=is_outside)
         self._number = number
         self._earlier = earlier
         self._given = {**named, **self._guarded(named)}

@@ -164,6 +164,7 @@ def test_keep_is_for_the_kernel_and_into_is_named(notebook: Client) -> None:
     ("line", "said"),
     [
         ("--import json", "import it first: import json"),
+        ("--global nope", "name 'nope' is not defined"),
         ("--import no_such_module", "NameError"),
         ("--timeout 3s", "did you mean --deadline?"),
         ("--out x", "did you mean --into?"),
@@ -182,3 +183,17 @@ def test_a_class_and_a_name_of_another_cell_are_explained(notebook: Client) -> N
     notebook.run("%%runcode\nconst secondCell = 1")
     missing = notebook.run("%%runcode\nsecondCell").traceback.replace("\n      ", " ")
     assert "each cell is a fresh sandbox: secondCell was declared in cell" in missing
+
+
+def test_a_variable_of_the_notebook_is_lent_by_name(notebook: Client) -> None:
+    notebook.run("import math\norders = [1, 2]\nclass Order: pass")
+    missing = notebook.run("%%runcode\norders.length").traceback.replace("\n      ", " ")
+    assert (
+        "orders is a variable of this notebook; lend it to the cell with --global orders" in missing
+    )
+    for name in ("math", "Order", "In", "exit"):
+        assert "variable of this notebook" not in notebook.run(f"%%runcode\n{name}").traceback
+
+
+def test_python_that_begins_with_an_import_is_recognised(notebook: Client) -> None:
+    assert "this looks like Python" in notebook.run("%%runcode\nimport os").traceback
