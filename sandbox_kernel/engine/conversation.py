@@ -254,6 +254,13 @@ class Conversation:
         heap, measured = frame.a * 1024, self.memory_used_bytes()
         return heap if measured is None else max(heap, measured)
 
+    def ends_if_full(self) -> bool:
+        used, limit = self.memory_used_bytes(), self._memory_limit
+        if used is None or used <= limit:
+            return False
+        self._end_here(ending.out_of_memory(limit, used))
+        return True
+
     def finish(self) -> None:
         """The worker is told nothing: whatever it still does is of no use to anybody."""
         with suppress(RuntimeError):  # the loop is closed, and the run with it
@@ -262,12 +269,15 @@ class Conversation:
     def _finish(self) -> None:
         if self._life.state is not State.RUNNING or self._life.stopping:
             return
-        used = self.memory_used_bytes()
+        self._guests.refuse("closed")
+        self._end_here(Outcome("success", undefined, None, self.memory_used_bytes()))
+
+    def _end_here(self, outcome: Outcome) -> None:
+        """Without another word of the worker's."""
         self._life.move(State.FINISHING)
         if self._line is not None:
             self._line.kill()
-        self._guests.refuse("closed")
-        self._end_after_sinks(Outcome("success", undefined, None, used))
+        self._end_after_sinks(outcome)
 
     def _end_after_sinks(self, outcome: Outcome) -> None:
         self._guests.refuse(ending.reason_of(outcome))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 from ..backend import Lent, Listener
 from ..errors import ProtocolError
 from ..sizes import spell_size
+from ..values import GuestError
 from ..wire import messages
 from ..wire.frame import Frame, size_of
 from ..wire.slices import Steps
@@ -40,6 +41,13 @@ class OverBudget(Exception):
     """The guest has reached a safety cap; the message says which."""
 
 
+def _lacks_room(frame: Frame, value: Any) -> bool:
+    """What a guest's promise is rejected with if its engine has no room for an error: `null`."""
+    if frame.kind not in (messages.GUEST_THROW, messages.REJECTED):
+        return False
+    return isinstance(value, GuestError) and (value.name, value.message) == ("Error", "null")
+
+
 class Run(Protocol):
     """The conversation that a message belongs to."""
 
@@ -48,6 +56,9 @@ class Run(Protocol):
 
     def opened(self, value: Any) -> None:
         """The worker has sent what the module exports, and awaits calls."""
+
+    def ends_if_full(self) -> bool:
+        """The guest's heap seems to be full; whether that is so, and the run has ended."""
 
 
 class Hearing:
@@ -126,7 +137,7 @@ class Hearing:
             run.finished(frame, value)
         elif frame.kind == messages.OPENED:
             run.opened(value)
-        else:
+        elif not (_lacks_room(frame, value) and run.ends_if_full()):
             self._HANDLERS[frame.kind](self, frame, value, size)
 
     def _reading(self, kind: int) -> tuple[Guests | None, bool]:

@@ -275,6 +275,8 @@ class Port:
             self._rejections.forget(promise)
             result = js.promise_result(promise)
             failed, text, views = self._encode_outcome(result, state == REJECTED)
+            if self._heap.was_over:
+                return True  # which ends the run, instead of an answer
             self._channel.post(kind + failed, ident, 0, text, views)
             js.free(result)
             js.free(promise)

@@ -15,6 +15,7 @@ from sandbox_kernel import (
     OpenCode,
     RunEndedError,
     SerializationError,
+    evaluate,
     open_code,
     run_code,
 )
@@ -110,6 +111,45 @@ async def test_memory_that_calls_pile_up_ends_the_module(engine: Engine) -> None
     async with opened(engine, source, memory_limit_bytes=8 * MEBIBYTE) as module:
         with pytest.raises(RunEndedError, match="MemoryLimitExceeded: the heap exceeded its limit"):
             await repeat(module.go)
+
+
+@pytest.mark.parametrize(
+    "filling",
+    [
+        "const all = []; for (;;) all.push(new Array(1000).fill(1))",
+        "return new Array(1e7).fill(0)",
+        "const all = []; for (;;) all.push(new Uint8Array(100_000))",
+        "const all = []; for (;;) all.push({ n: all.length })",
+    ],
+)
+@pytest.mark.parametrize("kind", ["function", "async function"])
+async def test_a_call_beyond_the_heap_ends_the_module(
+    engine: Engine, kind: str, filling: str
+) -> None:
+    source = f"export {kind} go() {{ {filling} }}"
+    async with opened(engine, source, memory_limit_bytes=8 * MEBIBYTE) as module:
+        for _ in range(2):
+            with pytest.raises(RunEndedError, match="MemoryLimitExceeded"):
+                await module.go()
+
+
+async def test_a_guest_that_throws_null_has_not_run_out_of_memory(engine: Engine) -> None:
+    async with opened(engine, "export const go = () => { throw null; }") as module:
+        for _ in range(2):
+            with pytest.raises(GuestError, match="Error: null"):
+                await module.go()
+
+
+async def test_a_callback_beyond_the_heap_ends_the_run_and_not_the_bridge_alone() -> None:
+    async def visit(function: Any) -> None:
+        with pytest.raises(RunEndedError, match="MemoryLimitExceeded"):
+            await function()
+        ended.append(True)
+
+    ended: list[bool] = []
+    source = "const all = []; await visit(() => { for (;;) all.push(new Array(1000).fill(1)) })"
+    result = await evaluate(source, globals={"visit": visit}, memory_limit_bytes=8 * MEBIBYTE)
+    assert (result.status, ended) == ("memory", [True])
 
 
 async def test_arguments_beyond_the_heap_end_the_module(engine: Engine) -> None:
