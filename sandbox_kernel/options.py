@@ -268,9 +268,15 @@ def _check_language(value: object) -> Language:
         return value
     meant = _meant_language(value)
     hint = f"; did you mean {meant!r}?" if meant else ""
+    if is_python(value):
+        hint = "; run_program runs Python"
     raise OptionError(
         f"language must be 'javascript' or 'typescript', not {value!r}{hint}", "language"
     )
+
+
+def is_python(language: object) -> bool:
+    return isinstance(language, str) and language.lower() in ("python", "python3", "py")
 
 
 def _meant_language(value: object) -> str | None:

@@ -45,7 +45,10 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"language": "ts"}, "not 'ts'; did you mean 'typescript'?"),
     ({"language": "JS"}, "not 'JS'; did you mean 'javascript'?"),
     ({"language": "TypeScript"}, "not 'TypeScript'; did you mean 'typescript'?"),
-    ({"language": "python"}, "language must be 'javascript' or 'typescript', not 'python'"),
+    (
+        {"language": "python"},
+        "language must be 'javascript' or 'typescript', not 'python'; run_program runs Python",
+    ),
     ({"memory_limit_bytes": "64MiB"}, "a whole number of bytes, such as 64 * 2**20, not '64MiB'"),
     ({"memory_limit_bytes": float("nan")}, "a whole number of bytes, such as 64 * 2**20, not nan"),
     ({"modules": {"lib.ts": ""}}, "write it like './helpers.js'"),

@@ -32,7 +32,7 @@ REFUSED = [
     ("%%runcode --module ./lib.ts", "this notebook has no module ./lib.ts; declare it with %%module"),
     ("%%runcode --module ./lib.ts=5", "--module ./lib.ts=5 is not source text"),
     ("%%runcode --language ts", "--language ts is unknown; did you mean typescript?"),
-    ("%%runcode --language python", "--language python is unknown; known: typescript, javascript"),
+    ("%%runcode --language python", "--language python is unknown; a cell in Python begins with %%runprogram python"),
     ('%%runcode --filename ""', "filename '' must not be empty"),
     ("%%runcode --no-widget=1", "--no-widget takes no value; write just --no-widget"),
     ("%%runcode --keep 1x", "--keep 1x is not a JavaScript identifier"),

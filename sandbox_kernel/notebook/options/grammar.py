@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from ...capabilities.spelling import CHOICES, capability_of
 from ...errors import OptionError
-from ...options import LANGUAGE_SYNONYMS, LANGUAGES
+from ...options import LANGUAGE_SYNONYMS, LANGUAGES, is_python
 from ...spelling import suggestion, synonyms
 from .units import Deadline, read_deadline, read_size
 from .words import unquoted, words_of
@@ -273,6 +273,8 @@ def _read_flag(into: str) -> Callable[[CellOptions, str], CellOptions]:
 def _read_language(options: CellOptions, text: str) -> CellOptions:
     if text not in LANGUAGES:
         hint = suggestion(text, LANGUAGES, others=LANGUAGE_SYNONYMS)
+        if is_python(text):
+            hint = "a cell in Python begins with %%runprogram python"
         raise OptionError(f"--language {text} is unknown; {hint}", "language")
     return replace(options, language=text)
 
