@@ -16,6 +16,7 @@ from .quickjs import OBJECT, Context, GuestThrew, Value
 _NAME_AT_MOST, _TEXT_AT_MOST, _PLACE_AT_MOST = 200, 1 << 16, 1 << 12
 _NOTE_AT_MOST = 32
 _REDUCE = ("    at reduce (native)", "    at reduceRight (native)")
+_MOST_EXPLAINED = 20  # rejections; each may take as long as reading the source does
 _MOST_REFUSED = 1_000  # imports that are remembered
 
 
@@ -79,6 +80,7 @@ class Describer:
         self._heap = heap
         self._sources = sources
         self._findings = findings
+        self._rejections = 0
         self._refused: dict[int, tuple[Value, Failure]] = {}
 
     def remember(self, error: Value, failure: Failure) -> None:
@@ -86,7 +88,12 @@ class Describer:
         if len(self._refused) < _MOST_REFUSED:
             self._refused[error.bits] = self._js.keep(error), failure
 
-    def failure(self, thrown: Value, status: str = "error") -> Failure:
+    def rejection(self, reason: Value) -> Failure:
+        """The same for promises that nobody handled; of many, only the first are explained."""
+        self._rejections += 1
+        return self.failure(reason, explains=self._rejections <= _MOST_EXPLAINED)
+
+    def failure(self, thrown: Value, status: str = "error", *, explains: bool = True) -> Failure:
         js = self._js
         is_error = thrown.tag == OBJECT and js.kind(thrown) == "Error"
         frames = None if is_error else js.last_frames()
@@ -96,15 +103,12 @@ class Describer:
             except GuestThrew:
                 return out_of_memory(status)
         name, message, stack, engine, classes = json.loads(described)
-        promise = called_at = None
-        if is_error and name == "TypeError" and stack:
-            message, promise, called_at = self._findings.reworded(message, stack)
+        promise = None
+        if is_error and stack and explains:
+            message, stack, promise = self._findings.explained(name, message, stack)
             if message == "empty array" and stack.startswith(_REDUCE):
                 message = "reduce of an empty array without an initial value"
         stack, place = self._sources.translate(stack, classes) if stack else ("", None)
-        if called_at is not None and place is not None:
-            # The engine names the last argument that it looked at.
-            stack, place = stack.replace(str(place), str(called_at), 1), called_at
         if frames is not None:
             place = self._findings.thrown_at(frames, message)
         failure = Failure(status, name, message, stack=stack or None, place=place, engine=engine)

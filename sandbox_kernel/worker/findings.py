@@ -6,6 +6,7 @@ It is computed for a run that has failed, so that it costs others nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +21,7 @@ from .syntax import (
     LONGEST_TEXT,
     LOOPS,
     Tree,
+    argument_of,
     called_at,
     callee,
     declarations,
@@ -33,6 +35,8 @@ from .syntax import (
     quoted,
 )
 
+_FRAMES = 50  # of a stack, whose places are looked at
+_ARGUMENT = re.compile(rb"[\w$\x80-\xff]+\s*(?:[,)]|=>)|(?:async|function)\b")
 _LONGEST_SOURCE = 50_000  # characters of a source that is parsed again
 _BYTES_OF_TREE = 200  # for each of them, at most
 _USED_LIKE_A_VALUE = ("not a function", "value is not iterable")
@@ -43,13 +47,13 @@ _SETTLED = frozenset("string number true false null undefined template_string ar
 _Answer = TypeVar("_Answer")
 
 
-class Reworded(NamedTuple):
-    """The message of a TypeError with the name of what is not a function; the call whose promise was
-    used like a value, if that is why; and where what was called stands."""
+class Explained(NamedTuple):
+    """An error's message, and its frames, with the names and places that the engine does not tell;
+    and the call whose promise was used like a value, if that is why."""
 
     message: str
+    stack: str
     promise: str | None = None
-    place: Position | None = None
 
 
 class Findings:
@@ -75,32 +79,56 @@ class Findings:
 
     # -- what was called or iterated
 
-    def reworded(self, message: str, stack: str) -> Reworded:
-        """What is said of a TypeError of the engine's."""
-        return self._answer(lambda: self._reworded(message, stack)) or Reworded(message)
+    def explained(self, name: str, message: str, stack: str) -> Explained:
+        return self._answer(lambda: self._explained(name, message, stack)) or Explained(
+            message, stack
+        )
 
-    def _reworded(self, message: str, stack: str) -> Reworded:
+    def _explained(self, name: str, message: str, stack: str) -> Explained:
+        frames = stack.split("\n", _FRAMES)
+        for number, frame in enumerate(frames[:_FRAMES]):
+            if number or name != "ReferenceError":  # which an argument may be the reason for
+                frames[number] = self._at_the_call(frame)
+        stack = "\n".join(frames)
+        if name != "TypeError" or message not in _USED_LIKE_A_VALUE:
+            return Explained(message, stack)
+        return Explained(*self._reworded(message, stack))
+
+    def _at_the_call(self, frame: str) -> str:
+        """The engine names what it looked at last before a call: the call, or an argument."""
+        place = self._sources.first_place(frame)
+        at = None if place is None else self._offset(place)
+        if place is None or at is None:
+            return frame
+        text = self._sources.text(place.filename) or ""
+        if not _ARGUMENT.match(text.encode("utf-8", "surrogatepass"), at):
+            return frame  # most are not, and need no tree
+        tree = self._tree(place.filename)
+        called = argument_of(tree, at) if tree is not None else None
+        return frame if called is None else self._sources.moved(frame, place, called_at(called))
+
+    def _reworded(self, message: str, stack: str) -> tuple[str, str, str | None]:
         place = self._sources.first_place(stack)
-        if message not in _USED_LIKE_A_VALUE or place is None:
-            return Reworded(message)
+        if place is None:
+            return message, stack, None
         tree, at = self._tree(place.filename), self._sources.offset(place)
         if tree is None or at is None:
-            return Reworded(message)
+            return message, stack, None
         if message != "not a function":
-            return Reworded(message, self._promise(tree, iterated(tree.path(at))))
+            return message, stack, self._promise(tree, iterated(tree.path(at)))
         called = callee(tree, at)
         call = called.parent if called is not None else None
         if called is None or call is None or tree.text(called) in _ERRORS:
-            return Reworded(message)
+            return message, stack, None
         if message in tree.text(call):
-            return Reworded(message)  # it may make an error of its own that says so
+            return message, stack, None  # it may make an error of its own that says so
         owner = called.child_by_field_name("object") if called.type == "member_expression" else None
         name = quoted(tree, called)
         if name is not None:
             kind = "constructor" if call.type == "new_expression" else "function"
             message = f"{name} is not a {kind}"
-        place = self._sources.position(place.filename, called_at(called))
-        return Reworded(message, self._promise(tree, owner), place)
+        stack = self._sources.moved(stack, place, called_at(called))
+        return message, stack, self._promise(tree, owner)
 
     def _promise(self, tree: Tree, value: Node | None) -> str | None:
         """The call that gave a value, if that is certain to be a promise nobody awaited."""
@@ -265,6 +293,11 @@ class Findings:
         if function is None or function.type == "import":
             return function is not None
         return not _is_local(tree, function) and self._gives_promises(tree, function)
+
+    def _offset(self, place: Position) -> int | None:
+        text = self._sources.text(place.filename)
+        is_short = text is not None and len(text) <= _LONGEST_SOURCE
+        return self._sources.offset(place) if is_short else None
 
     def _tree(self, filename: str) -> Tree | None:
         text = self._sources.text(filename)

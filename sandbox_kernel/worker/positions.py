@@ -18,9 +18,6 @@ class Position(NamedTuple):
     line: int
     column: int
 
-    def __str__(self) -> str:
-        return f"{self.filename}:{self.line}:{self.column}"
-
 
 class Sources:
     """The compiled texts of one run, by the engine's name for them."""
@@ -61,9 +58,10 @@ class Sources:
             place = found and self.at(*_place(found))
             if not found or not place:
                 continue
+            where = f"{place.filename}:{place.line}:{place.column}"
             name = found["function"]
             shown = "" if name in (None, "<anonymous>", "<eval>") else name
-            frames.append(f"    at {shown} ({place})" if shown else f"    at {place}")
+            frames.append(f"    at {shown} ({where})" if shown else f"    at {where}")
             first = first or place
             made = made or (None if name in constructors else place)
         return "\n".join(frames), made or first
@@ -104,6 +102,17 @@ class Sources:
                 return None
             start = found.end()
         return len(text[:start].encode("utf-8", "surrogatepass")) + place.column - 1
+
+    def moved(self, stack: str, place: Position, offset: int) -> str:
+        """A stack whose first frame is at a number of bytes instead."""
+        data = self._texts[place.filename][0].encode("utf-8", "surrogatepass")[:offset]
+        lines = _LINE_BREAK.split(data.decode("utf-8", "surrogatepass"))
+        column = len(lines[-1].encode("utf-8", "surrogatepass")) + 1
+        old = f":{place.line}:{place.column}"
+        first, rest = stack.partition("\n")[::2]
+        head, _, tail = first.rpartition(old)
+        moved = f"{head}:{len(lines)}:{column}{tail}" if head else first
+        return f"{moved}\n{rest}" if rest else moved
 
     def position(self, filename: str, offset: int) -> Position:
         """The position in the source of a number of bytes."""

@@ -206,7 +206,7 @@ class Realm:
         """Sends reports and logs that are still gathered, then unhandled rejections as logs."""
         self._port.flush()
         for reason in self._rejections.take():
-            failure = self._describer.failure(reason).fields
+            failure = self._describer.rejection(reason).fields
             self._js.free(reason)
             text = f"Uncaught (in promise) {failure['name']}: {failure['message']}"
             if failure["line"] is not None:

@@ -90,6 +90,16 @@ def _calls(tree: Tree, at: int) -> list[Node]:
     return found
 
 
+def argument_of(tree: Tree, at: int) -> Node | None:
+    """The function of the call that has an argument at this byte which cannot fail by itself."""
+    path = tree.path(at)
+    for node, parent, call in zip(path, path[1:], path[2:], strict=False):
+        if parent.type == "arguments" and call.type in _CALLED:
+            is_safe = node.type == "identifier" or node.type in FUNCTIONS
+            return call.child_by_field_name(_CALLED[call.type]) if is_safe else None
+    return None
+
+
 def called_at(callee: Node) -> int:
     """The byte that the engine names for a call without arguments."""
     is_new = callee.parent is not None and callee.parent.type == "new_expression"

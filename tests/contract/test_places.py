@@ -266,6 +266,37 @@ def test_what_is_not_a_function_is_placed_where_it_is_called(
 
 
 @pytest.mark.parametrize(
+    ("source", "places"),
+    [
+        ("const text = 'no'\nthrow new Error(text)", ["2:11"]),
+        ("const text = '%'\nJSON.parse(\n  text\n)", ["2:6"]),
+        ("const n = 1\nconst f = (a) => { throw new Error(a) }\nf(\n  n, n)", ["2:30", "3:1"]),
+        ("[1].map((n) => {\n  null.x })", ["2:3", "1:5"]),
+        ("[1].map(n => n.x.y)", ["1:14", "1:5"]),
+        ("const ö = 'no'; throw new RangeError(ö)", ["1:27"]),
+        ("const n: number = 1\nawait bad(\n  n as any,\n  n)", ["2:7"]),
+        ("Math.max(\n  missing)", ["2:3"]),
+        ("Math.max(\n  later); const later = 1", ["2:3"]),
+    ],
+)
+def test_a_call_is_placed_at_what_is_called_and_not_at_its_arguments(
+    source: str, places: list[str]
+) -> None:
+    error = failure(source)
+    frames = (error.stack or "").splitlines()
+    assert [frame.rstrip(")").partition("a.ts:")[2] for frame in frames] == places
+    assert f"{error.line}:{error.column}" == places[0]
+
+
+def test_of_many_unhandled_rejections_each_says_its_line() -> None:
+    source = "const n = 1;\nfor (let i = 0; i < 100; i++)\n  Promise.reject(new Error(n));\n1"
+    logs = settled(source).logs
+    assert len(logs) == 100
+    assert all("a.ts:3:" in log.args[0] for log in logs)
+    assert "a.ts:3:22" in logs[0].args[0]
+
+
+@pytest.mark.parametrize(
     ("source", "message"),
     [
         ("function f() {", "unexpected end of input"),
