@@ -8,7 +8,7 @@ def spell_size(size: int) -> str:
     for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size and size % unit == 0:
             return f"{size // unit} {name}"
-    return f"{size} bytes"
+    return _bytes(size)
 
 
 def about_size(size: int) -> str:
@@ -16,4 +16,8 @@ def about_size(size: int) -> str:
     for unit, name in ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB")):
         if size >= unit:
             return f"{size / unit:.1f} {name}"
+    return _bytes(size)
+
+
+def _bytes(size: int) -> str:
     return f"{size} byte{'' if size == 1 else 's'}"
