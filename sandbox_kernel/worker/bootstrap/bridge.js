@@ -194,7 +194,7 @@ function execute(namespace, name, args, call) {
   if (args.length > 0) {
     throw namedError(
       'TypeError',
-      "export '" + name + "' is not a function, but execute.args has " + args.length + ' arguments',
+      "export '" + name + "' is not a function, so it cannot be called with arguments",
     );
   }
   return promiseOf(selected);
