@@ -22,6 +22,7 @@ from .syntax import (
     LOOPS,
     Tree,
     argument_of,
+    called_as,
     called_at,
     callee,
     declarations,
@@ -37,6 +38,8 @@ from .syntax import (
 
 _FRAMES = 50  # of a stack, whose places are looked at
 _ARGUMENT = re.compile(rb"[\w$\x80-\xff]+\s*(?:[,)]|=>)|(?:async|function)\b")
+_FUNCTION = re.compile(r" *at ([\w$]+) \(")
+_LONGEST_FRAME = 2_000
 _LONGEST_SOURCE = 50_000  # characters of a source that is parsed again
 _BYTES_OF_TREE = 200  # for each of them, at most
 _USED_LIKE_A_VALUE = ("not a function", "value is not iterable")
@@ -85,27 +88,40 @@ class Findings:
         )
 
     def _explained(self, name: str, message: str, stack: str) -> Explained:
-        frames = stack.split("\n", _FRAMES)
-        for number, frame in enumerate(frames[:_FRAMES]):
-            if number or name != "ReferenceError":  # which an argument may be the reason for
-                frames[number] = self._at_the_call(frame)
-        stack = "\n".join(frames)
+        # An argument may be the reason for a ReferenceError.
+        stack = self._at_calls(stack, first=name != "ReferenceError")
         if name != "TypeError" or message not in _USED_LIKE_A_VALUE:
             return Explained(message, stack)
         return Explained(*self._reworded(message, stack))
 
-    def _at_the_call(self, frame: str) -> str:
-        """The engine names what it looked at last before a call: the call, or an argument."""
+    def _at_calls(self, stack: str, *, first: bool = True) -> str:
+        """The frames, or all but the first, at the calls that they are in.
+
+        The engine names what it looked at last before a call: the call, or something in its arguments.
+        """
+        frames, called = stack.split("\n", _FRAMES), ""
+        for number, frame in enumerate(frames[:_FRAMES]):
+            if number or first:
+                frames[number] = self._at_the_call(frame, called)
+            named = _FUNCTION.match(frame[:_LONGEST_FRAME])
+            called = named[1] if named is not None else ""
+        return "\n".join(frames)
+
+    def _at_the_call(self, frame: str, called: str) -> str:
+        """`called` is the name of the function that the next inner frame is in, if it has one."""
         place = self._sources.first_place(frame)
         at = None if place is None else self._offset(place)
         if place is None or at is None:
             return frame
         text = self._sources.text(place.filename) or ""
-        if not _ARGUMENT.match(text.encode("utf-8", "surrogatepass"), at):
+        is_argument = _ARGUMENT.match(text.encode("utf-8", "surrogatepass"), at)
+        if not called and not is_argument:
             return frame  # most are not, and need no tree
         tree = self._tree(place.filename)
-        called = argument_of(tree, at) if tree is not None else None
-        return frame if called is None else self._sources.moved(frame, place, called_at(called))
+        if tree is None:
+            return frame
+        function = (called_as(tree, at, called) if called else None) or argument_of(tree, at)
+        return frame if function is None else self._sources.moved(frame, place, called_at(function))
 
     def _reworded(self, message: str, stack: str) -> tuple[str, str, str | None]:
         place = self._sources.first_place(stack)
@@ -210,7 +226,7 @@ class Findings:
             return self._only_loop_that_awaits()
         first = frames.partition("\n")[0]
         if first.endswith("(native)"):
-            return self._sources.translate(frames)[1]
+            return self._sources.translate(self._at_calls(frames))[1]
         place = self._sources.first_place(frames)
         if place is None:
             name = first.strip().removeprefix("at ").removesuffix(" (missing)")

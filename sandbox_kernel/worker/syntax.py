@@ -90,6 +90,16 @@ def _calls(tree: Tree, at: int) -> list[Node]:
     return found
 
 
+def called_as(tree: Tree, at: int, name: str) -> Node | None:
+    """The function of the only call with this name that a place may belong to."""
+    found = [each for each in _calls(tree, at) if _last_name(tree, each) == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _last_name(tree: Tree, function: Node) -> str:
+    return tree.text(function.child_by_field_name("property") or function)
+
+
 def argument_of(tree: Tree, at: int) -> Node | None:
     """The function of the call that has an argument at this byte which cannot fail by itself."""
     path = tree.path(at)

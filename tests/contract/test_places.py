@@ -183,6 +183,13 @@ def test_a_terminated_loop_says_its_line(source: str, line: int) -> None:
     assert f"  {line} | " in error.render()
 
 
+def test_a_builtin_that_was_terminated_is_placed_at_its_call() -> None:
+    run = evaluate("\n/(a+)+$/.test(\n  'a'.repeat(60) + 'b')").terminate_after(0.3)
+    error = run.wait(30).error
+    assert error is not None
+    assert (error.line, error.column) == (2, 10)
+
+
 def test_a_loop_that_is_not_certain_is_not_named() -> None:
     source = "Math.max(1)\nfor (let i = 0; i < 5; i++);\nfor (;;);"
     error = evaluate(source).terminate_after(0.4).wait(30).error
@@ -275,6 +282,9 @@ def test_what_is_not_a_function_is_placed_where_it_is_called(
         ("[1].map(n => n.x.y)", ["1:14", "1:5"]),
         ("const ö = 'no'; throw new RangeError(ö)", ["1:27"]),
         ("const n: number = 1\nawait bad(\n  n as any,\n  n)", ["2:7"]),
+        ("const t = '%'\nJSON.parse(t +\n  t.slice(0) +\n  t[0])", ["2:6"]),
+        ("const f = (a) => { a.b.c }\n1 + f(\n  [1].at(0), { b: Math.max(1) }.b)", ["1:20", "2:5"]),
+        ("[1].map([2].map((n) =>\n  n.x.y))", ["2:3", "1:13"]),
         ("Math.max(\n  missing)", ["2:3"]),
         ("Math.max(\n  later); const later = 1", ["2:3"]),
     ],
