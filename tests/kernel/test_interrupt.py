@@ -25,7 +25,7 @@ BUSY = {
     "awaiting a bridge": "import { forever } from 'slow'; await forever()",
     "a blocking bridge": "import { block } from 'slow'; block()",
     "a blocking async bridge": "import { block_later } from 'slow'; await block_later()",
-    "microtasks": "console.log('going'); const again = () => Promise.resolve().then(again); await again()",
+    "microtasks": "console.log('going'); const again = () => { Promise.resolve().then(again) }; again(); await new Promise(() => {})",
     "flood": "for (;;) console.log('going')",
     "swallowing": "console.log('going'); for (;;) { try { for (;;) {} } catch {} finally { continue } }",
 }
