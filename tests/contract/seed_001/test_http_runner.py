@@ -6,12 +6,14 @@ import base64
 import inspect
 import json
 import threading
+import time
 from collections.abc import Iterator
-from itertools import count
-from typing import Any
+from itertools import count, pairwise
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
+from tornado.web import Application
 
 from tests.contract.parts import part
 from tests.contract.scripted_service import FINISHED, scripted
@@ -169,23 +171,33 @@ async def test_a_refused_connection_is_an_error_after_the_attempts() -> None:
         await run(f"http://127.0.0.1:{free_port()}", retry_delay=0.01)
 
 
-@pytest.fixture
-async def mounted() -> Any:
-    """An application of the caller's own, to mount the callback on."""
-    web = pytest.importorskip("tornado.web")
-    runner_port = free_port()
-    runner = part("service").HttpRunner(
-        "http://127.0.0.1:9", callback_external=f"http://127.0.0.1:{runner_port}"
-    )
-    server = web.Application(runner.handlers()).listen(runner_port, "127.0.0.1")
-    yield runner
-    server.stop()
-
-
-async def test_the_callback_can_be_mounted_on_a_server_of_ones_own(mounted: Any) -> None:
+async def test_the_callback_can_be_mounted_on_a_server_of_ones_own() -> None:
     """For apps that already run an HTTP server, mount the callback handler instead of auto-starting a listener"""
-    ((pattern, *_),) = mounted.handlers()
-    assert "/_oasis/dispatch" in str(pattern)
+    replies: list[Any] = []
+    port = free_port()
+    own = f"http://127.0.0.1:{port}"
+    with scripted(calling("add", {"a": 1}, replies)) as service:
+        async with part("service").HttpRunner(service.url, callback_external=own) as runner:
+            server = Application(runner.handlers()).listen(port, "127.0.0.1")
+            await runner.run({"code": "", "runtime": "python"}, lambda name, args: args["a"] + 1)
+            server.stop()
+    assert service.requests[0]["callback_url"] == f"{own}/_oasis/dispatch"
+    assert json.loads(replies[0].json["data"]) == 2
+
+
+async def test_the_delay_doubles_with_each_retry() -> None:
+    """Initial backoff delay between retries (doubles each retry)"""
+    moments: list[float] = []
+    refuse = failing(3, 503)
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        moments.append(time.monotonic())
+        return cast(tuple[int, dict[str, Any]], refuse(body))
+
+    with scripted(answer) as service:
+        await run(service.url, max_retries=4, retry_delay=0.1)
+    waited = [later - earlier for earlier, later in pairwise(moments)]
+    assert all(seconds >= least for seconds, least in zip(waited, (0.1, 0.2, 0.4), strict=True))
 
 
 # ---------------------------------------------------------------------------- options

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,22 +123,23 @@ except (ProcessLookupError, PermissionError):
     assert run(code).stdout == "refused\n"
 
 
-def test_there_is_no_access_to_the_host_filesystem(tmp_path: Path) -> None:
+def test_there_is_no_access_to_the_host_filesystem(host: dict[str, Any]) -> None:
     """The container has no access to the host filesystem or the app's secrets unless explicitly configured."""
-    (tmp_path / "secret").write_text("hunter2")
+    secret = Path(host["victim"])
     code = f"""
 for attempt in (
-    lambda: open({str(tmp_path / "secret")!r}).read(),
-    lambda: open({str(tmp_path / "new")!r}, "w"),
-    lambda: __import__("os").listdir({str(tmp_path)!r}),
+    lambda: open({str(secret)!r}).read(),
+    lambda: open({str(secret)!r}, "a"),
+    lambda: open({str(secret.with_name("new"))!r}, "w"),
+    lambda: __import__("os").listdir({str(secret.parent)!r}),
 ):
     try:
         print(attempt())
     except OSError:
         print("refused")
 """
-    assert run(code).stdout == "refused\n" * 3
-    assert not (tmp_path / "new").exists()
+    assert run(code).stdout == "refused\n" * 4
+    assert not secret.with_name("new").exists()
 
 
 def test_what_is_explicitly_configured_can_be_read(tmp_path: Path) -> None:
@@ -148,17 +150,23 @@ def test_what_is_explicitly_configured_can_be_read(tmp_path: Path) -> None:
     assert run(code, allow={"read": [str(tmp_path)]}).stdout == "shared\n"
 
 
-def test_it_has_a_network_and_a_process_namespace_of_its_own() -> None:
+def test_it_has_a_network_and_a_process_namespace_of_its_own(host: dict[str, Any]) -> None:
     """Code executes inside a Docker container with its own filesystem, network, and process namespace."""
-    code = """
+    code = f"""
 import os, socket
-try:
-    socket.create_connection(("127.0.0.1", 80), 5)
-    print("connected")
-except OSError:
-    print("refused")
+for attempt in (
+    lambda: socket.create_connection(("127.0.0.1", {host["port"]}), 5),
+    lambda: socket.socket(socket.AF_UNIX).connect({host["path"]!r}),
+    lambda: socket.socket(socket.AF_UNIX).connect({host["abstract"]!r}),
+    lambda: os.kill({host["host"]}, 0),
+    lambda: os.readlink("/proc/{host["host"]}/cwd"),
+):
+    try:
+        print(attempt())
+    except OSError:
+        print("refused")
 """
-    assert run(code).stdout == "refused\n"
+    assert run(code).stdout == "refused\n" * 5
 
 
 def test_files_of_a_session_are_out_of_reach_of_another() -> None:
@@ -196,6 +204,11 @@ def test_the_timeout_is_30_seconds_by_default_and_can_be_300() -> None:
     """Execution has a configurable timeout (default 30s, max 300s)."""
     assert part("programs.contract").DEFAULT_TIMEOUT_MS == 30_000
     assert run("print(1)", timeout_ms=300_000).stdout == "1\n"
+    tools = part("tools")
+    assert tools.CodeRequest("print(1)", timeout=300).timeout == 300
+    for timeout in (300.001, 0, -1, float("nan"), "30"):
+        with pytest.raises(part("").OptionError, match="at most 300"):
+            tools.CodeRequest("print(1)", timeout=timeout)
 
 
 def test_the_subprocess_is_killed_on_timeout() -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sandbox_kernel import OptionError
-from tests.contract.parts import run
+from tests.contract.parts import SECONDS, part, run
+from tests.contract.serving import Service
 from tests.waiting import until
 
 # ---------------------------------------------------------------------------- what it does
@@ -56,9 +59,11 @@ def test_code_prints_results_to_stdout_with_the_standard_library_only() -> None:
     assert "No module named 'pytest'" in result.stderr
 
 
-def test_language_is_python_by_default() -> None:
+def test_language_is_python_by_default(service: Service) -> None:
     """Runtime to use. Phase 1 supports only python (the default)."""
-    assert run("import sys; print(sys.implementation.name)").stdout == "cpython\n"
+    code = "import sys; print(sys.implementation.name)"
+    assert part("").run_program(code).wait(SECONDS).stdout == "cpython\n"
+    assert service.execute(code)["stdout"] == "cpython\n"
 
 
 def test_stdin_is_piped_to_the_program() -> None:
@@ -151,17 +156,19 @@ def test_each_run_starts_fresh() -> None:
     "attempt",
     [
         "socket.create_connection(('1.1.1.1', 80), 5)",
-        "socket.create_connection(('127.0.0.1', 22), 5)",
-        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('1.1.1.1', 53))",
-        "socket.socket(socket.AF_UNIX).connect('/var/run/docker.sock')",
-        "urllib.request.urlopen('http://1.1.1.1', timeout=5)",
+        "socket.create_connection(('127.0.0.1', port), 5)",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', port))",
+        "socket.socket(socket.AF_UNIX).connect(path)",
+        "socket.socket(socket.AF_UNIX).connect(abstract)",
+        "urllib.request.urlopen(f'http://127.0.0.1:{port}', timeout=5)",
         "socket.getaddrinfo('example.org', 80)[0]",
     ],
 )
-def test_there_is_no_network(attempt: str) -> None:
+def test_there_is_no_network(attempt: str, host: dict[str, Any]) -> None:
     """No network access — the program cannot reach the internet or any internal service."""
     code = f"""
 import socket, urllib.request
+port, path, abstract = {host["port"]}, {host["path"]!r}, {host["abstract"]!r}
 try:
     {attempt}
 except OSError as error:
@@ -182,12 +189,11 @@ def test_the_environment_is_allowlisted_and_secrets_are_absent(
     assert run("import os; print(os.environ['NAME'])", env={"NAME": "given"}).stdout == "given\n"
 
 
-def test_there_are_no_credentials_to_read(tmp_path: Path) -> None:
+def test_there_are_no_credentials_to_read(host: dict[str, Any]) -> None:
     """No secrets, credentials, or database access"""
-    secret = tmp_path / "credentials"
-    secret.write_text("hunter2")
+    others = f"/proc/{host['host']}/environ"
     code = f"""
-for path in ({str(secret)!r}, "/etc/shadow", "/proc/1/environ", {str(Path.home() / ".netrc")!r}):
+for path in ({host["victim"]!r}, "/etc/shadow", {others!r}, {str(Path.home() / ".netrc")!r}):
     try:
         print(open(path).read())
     except OSError:
@@ -210,11 +216,29 @@ for name in ("numpy", "pandas", "traitlets", "cffi", "sandbox_kernel", "pip"):
     assert run(code).stdout == ""
 
 
-def test_the_working_directory_is_ephemeral(tmp_path: Path) -> None:
+def test_the_working_directory_is_ephemeral(engine_without_namespaces: Any) -> None:
     """Ephemeral working directory — a fresh directory is created per job and removed afterwards."""
-    code = "import os; open('a-file-to-look-for', 'w').close(); print(os.getcwd())"
-    folder = run(code).stdout.strip()
-    assert not os.path.exists(os.path.join(folder, "a-file-to-look-for"))
+    seen: list[tuple[str, list[str]]] = []
+
+    def look(folder: str) -> None:
+        seen.append((folder, os.listdir(folder)))
+
+    code = "import os; open('file', 'w').close(); call_tool('look', {'folder': os.getcwd()})"
+    for _ in range(2):
+        run(code, tools=[look], engine=engine_without_namespaces)
+    assert [names for _, names in seen] == [["file"]] * 2
+    assert not any(os.path.exists(os.path.join(folder, "file")) for folder, _ in seen)
+
+
+@pytest.fixture
+def engine_without_namespaces() -> Iterator[Any]:
+    """Its programs see their directory where the host sees it, too."""
+    with part("programs").Programs(isolation="landlock", spares=0) as engine:
+        try:
+            engine.doctor()
+        except part("errors").IsolationError as error:
+            pytest.skip(str(error))
+        yield engine
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.contract.parts import part
+from tests.contract.scripted_service import FINISHED, scripted
 from tests.contract.serving import KEY, Service
 
 URL = "http://127.0.0.1:9"  # nothing listens there; registration does not need it
@@ -20,8 +21,11 @@ class Prompter:
     def __init__(self, choice: str) -> None:
         self.choice = choice
         self.asked: list[str] = []
+        self.when_asked: Callable[[], bool] = lambda: True
+        self.was_so: list[bool] = []
 
     def ask(self, batch: Any) -> list[Any]:
+        self.was_so.append(self.when_asked())
         self.asked += [item.tool_call.function.name for item in batch]
         choices = part("permissions").ApprovalChoice
         return [getattr(choices, self.choice) for _ in batch]
@@ -141,11 +145,18 @@ def test_an_operator_can_enable_it_for_the_whole_fleet() -> None:
 
 async def test_the_first_call_pauses_for_human_approval_before_anything_executes() -> None:
     """the first time an agent in a team tries to run code, the call pauses for human approval before anything executes"""
-    gate, prompter = gates(choice="DENY_ONCE")
     call = {"id": "1", "name": "execute_code", "args": {"code": "print(1)"}}
-    (result,) = await part("tools").run_tool_calls(tools_for(gate), [call])
-    assert prompter.asked == ["execute_code"]
-    assert result.is_error
+    with scripted(lambda body: (200, FINISHED)) as service:
+        gate, prompter = gates(choice="DENY_ONCE", url=service.url)
+        prompter.when_asked = lambda: service.requests == []
+        (result,) = await part("tools").run_tool_calls(tools_for(gate), [call])
+        assert (prompter.asked, prompter.was_so) == (["execute_code"], [True])
+        assert (result.is_error, service.requests) == (True, [])
+        assert "a person said no" in result.content
+        gate, prompter = gates(choice="ALLOW_ONCE", url=service.url)
+        prompter.when_asked = lambda: service.requests == []
+        (result,) = await part("tools").run_tool_calls(tools_for(gate), [call])
+        assert (prompter.was_so, len(service.requests), result.is_error) == ([True], 1, False)
 
 
 async def test_a_team_can_set_a_policy_to_allow_it_without_re_approving(service: Service) -> None:

@@ -162,21 +162,24 @@ async def test_the_same_tool_over_other_runtimes(backend: str, language: str, co
 # ---------------------------------------------------------------------------- Deno
 
 
-async def test_the_deno_backend_is_deny_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_deno_backend_is_deny_by_default(
+    host: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The Deno backend is deny-by-default — the snippet gets no file, network, or env access"""
     made = tool("DenoBackend")
     monkeypatch.setenv("OF_THE_HOST", "secret")
     for attempt in (
         "Deno.readTextFileSync('/etc/passwd')",
-        "await fetch('http://1.1.1.1')",
+        f"Deno.readTextFileSync({host['victim']!r})",
+        f"await fetch('http://127.0.0.1:{host['port']}')",
         "new Deno.Command('id').outputSync()",
         "Deno.env.get('OF_THE_HOST')",
         "Deno.env.get('HOME')",
         "Deno.env.toObject()",
     ):
         result = await call(made, f"console.log({attempt})", "typescript")
-        assert "[exit 1: error]" in result.content
-        assert "secret" not in result.content
+        assert result.content.startswith("[stderr]\n")  # nothing was read, so nothing is printed
+        assert result.content.endswith("\n[exit 1: error]")
 
 
 async def test_the_deno_backend_rejects_other_languages() -> None:
