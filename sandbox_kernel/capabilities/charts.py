@@ -176,7 +176,7 @@ def _histogram(rows: list[Row], options: Mapping[str, Any], title: str, log: boo
         bins[min(int((value - low) / width), count - 1)] += 1
     points = [(low + at * width, float(each)) for at, each in enumerate(bins)]
     points.append((low + count * width, 0.0))  # where the last one ends
-    note = f"{len(values):,} values"
+    note = "1 value" if len(values) == 1 else f"{len(values):,} values"
     return Chart("histogram", {"": points}, "number", [], text_of(x, 60), "count", title, note, log)
 
 

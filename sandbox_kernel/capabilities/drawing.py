@@ -85,7 +85,7 @@ def _scales(chart: Chart) -> tuple[Scale, Scale]:
         return x_scale, scales.logarithmic(min(positive), max(positive))
     if chart.mark in ("bar", "area", "histogram"):
         low, high = min(low, 0.0), max(high, 0.0)
-    return x_scale, scales.linear(low, high)
+    return x_scale, scales.linear(low, high, least_step=1 if chart.mark == "histogram" else 0)
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle", more: str = "") -> str:
@@ -103,8 +103,8 @@ def _rect(x: float, y: float, width: float, height: float, colour: str) -> str:
 
 def _title(chart: Chart) -> Iterator[str]:
     if chart.title:
-        most = int((_WIDTH - 36 - len(chart.note) * _CHARACTER) / 9)
-        title = chart.title if len(chart.title) <= most else chart.title[: most - 1] + "…"
+        columns = int((_WIDTH - 36 - len(chart.note) * _CHARACTER) / 9)
+        title = shortened(chart.title, columns)
         yield _text(18, 24, title, "start", ' font-size="14" font-weight="600"')
     if chart.note:
         yield _text(_WIDTH - 18, 24 if chart.title else 14, chart.note, "end", ' font-size="10"')
@@ -164,11 +164,10 @@ def _axes(
     floor = _floor(frame, chart, y_scale) if chart.mark in ("bar", "area") else frame.bottom
     yield _line(frame.left, frame.right, floor, floor, _GREY)
     if chart.x_label:
-        yield _text((frame.left + frame.right) / 2, _HEIGHT - 8, chart.x_label)
+        yield _text((frame.left + frame.right) / 2, _HEIGHT - 8, shortened(chart.x_label, 60))
     middle = (frame.top + frame.bottom) / 2
-    yield _text(
-        13, middle, chart.y_label[:40], "middle", f' transform="rotate(-90 13 {middle:.1f})"'
-    )
+    turned = f' transform="rotate(-90 13 {middle:.1f})"'
+    yield _text(13, middle, shortened(chart.y_label, 40), more=turned)
 
 
 def _marks(chart: Chart, frame: _Frame, x_scale: Scale, y_scale: Scale) -> Iterator[str]:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
-from itertools import islice
+from itertools import accumulate, islice, takewhile
 from typing import Any
 
 from ..brief import brief
 from ..clean import clean_line
 from ..values import BigInt, Undefined
+from ..width import display_width
 
 MOST_ROWS = 1_000_000
 _LONGEST_TEXT = 200
@@ -35,12 +36,18 @@ def text_of(value: Any, most: int = _LONGEST_TEXT) -> str:
     return clean_line(cut if len(cut) <= most else cut[: most - 1] + "…")
 
 
-def shortened(text: str, most: int) -> str:
-    """Without its middle if it is too long: names that begin alike often end differently."""
-    if len(text) <= most:
+def shortened(text: str, columns: int) -> str:
+    """Without its middle if it is too wide: names that begin alike often end differently."""
+    if display_width(text) <= columns:
         return text
-    end = most // 2
-    return clean_line(f"{text[: most - 1 - end]}…{text[-end:]}")
+    end = columns // 2
+    return clean_line(f"{_fitting(text, columns - 1 - end)}…{_fitting(text[::-1], end)[::-1]}")
+
+
+def _fitting(text: str, columns: int) -> str:
+    """As much of its beginning."""
+    widths = accumulate(map(display_width, text))
+    return text[: sum(1 for _ in takewhile(lambda width: width <= columns, widths))]
 
 
 def number_text(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from .fields import number_text, shortened
+from .fields import shortened
 
 Tick = tuple[float, str]
 
@@ -19,9 +19,11 @@ class Scale(NamedTuple):
     ticks: list[Tick]
 
 
-def linear(low: float, high: float, count: int = 6, *, nice: bool = True) -> Scale:
+def linear(
+    low: float, high: float, count: int = 6, *, nice: bool = True, least_step: float = 0
+) -> Scale:
     low, high = _apart(low, high)
-    step = _step((high - low) / count)
+    step = max(_step((high - low) / count), least_step)
     if nice:
         low, high = math.floor(low / step) * step, math.ceil(high / step) * step
     first = math.ceil(low / step - 1e-9)
@@ -109,11 +111,16 @@ def tick_text(value: float, step: float) -> str:
     size = abs(value)
     for limit, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if limit <= size < 1e15:
-            return f"{number_text(round(value / limit, 3))}{letter}"
+            text = _with_digits_of(value / limit, step / limit)
+            return f"{text.rstrip('0').rstrip('.') if '.' in text else text}{letter}"
     if size >= 1e15 or size < 1e-4:
-        return f"{value:.3g}"
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return f"{value:,.{min(digits, 6)}f}"
+        significant = math.floor(math.log10(size)) - math.floor(math.log10(step)) + 1
+        return f"{value:.{max(3, min(significant, 17))}g}"
+    return _with_digits_of(value, step)
+
+
+def _with_digits_of(value: float, step: float) -> str:
+    return f"{value:,.{max(0, min(-math.floor(math.log10(step) + 1e-9), 15))}f}"
 
 
 def _apart(low: float, high: float) -> tuple[float, float]:

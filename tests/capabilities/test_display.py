@@ -250,8 +250,37 @@ def test_ticks_are_round_and_readable() -> None:
         "Jul 2026",
         "Sep 2026",
     ]
+    assert [label for _, label in linear(9.8765432e7, 9.8765433e7).ticks][:2] == [
+        "98.765432M",
+        "98.7654322M",
+    ]
+    assert [label for _, label in linear(0, 3, least_step=1).ticks] == ["0", "1", "2", "3"]
     assert 2 <= len(temporal(0, 3600).ticks) <= 8
     assert 2 <= len(temporal(0, 80 * 365 * 86400).ticks) <= 8
+
+
+@pytest.mark.parametrize("low", [0, 1, -1, 1e-9, 12345, 98765432, 1e12, 3e15, -7e20])
+@pytest.mark.parametrize("share", [1e-3, 1e-6, 1e-9])
+def test_no_two_ticks_read_the_same(low: float, share: float) -> None:
+    labels = [label for _, label in linear(low, low + (abs(low) or 1) * share).ticks]
+    assert len(labels) == len(set(labels)) > 2
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_histogram_counts_in_whole_numbers(count: int) -> None:
+    shown = texts(chart_display({"mark": "histogram", "data": [7] * count})["image/svg+xml"])
+    assert {"0", str(count), "1 value" if count == 1 else "3 values"} <= set(shown)
+    assert {"0.5", "0.2", "1.5"}.isdisjoint(shown)
+
+
+def test_wide_letters_take_the_room_of_two() -> None:
+    wide = "日本語の名前です" * 20
+    rows = [{wide: f"{at}{wide}{at}", "v": 1} for at in range(9)]
+    given = {"mark": "line", "data": rows, "x": wide, "y": "v", "color": wide, "title": wide}
+    shown = [text for text in texts(chart_display(given)["image/svg+xml"]) if "…" in text]
+    title, *others = sorted(shown, key=len, reverse=True)
+    assert 30 < len(title) <= 34
+    assert {max(map(len, others)), min(map(len, others))} == {30, 7}
 
 
 def test_dates_in_texts_and_moments_make_an_axis_of_time() -> None:
