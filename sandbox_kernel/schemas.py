@@ -27,9 +27,9 @@ _IS_TYPE: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def problem_with(value: Any, schema: Schema) -> str | None:
-    """What is wrong, and where; None if the value fits."""
-    return next(_Check(schema).problems(value, schema, "", 0), None)
+def problem_with(value: Any, schema: Schema, name: str = "") -> str | None:
+    """What is wrong, and where; None if the value fits. `name` is what the value itself is called."""
+    return next(_Check(schema).problems(value, schema, name, 0), None)
 
 
 def resolved(schema: Any, root: Schema, depth: int = 0) -> Schema:

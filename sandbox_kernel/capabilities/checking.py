@@ -88,7 +88,7 @@ def _binder(function: Callable[..., Any]) -> Callable[[tuple[Any, ...]], list[An
 
 def _check(annotation: Any, parameter: str, name: str) -> _Check:
     """Data that JSON has is checked by its schema; what else crosses, such as bytes, by its class."""
-    expected = annotation if isinstance(annotation, type) else None
+    expected = _class_of(annotation)
     try:
         kind: Kind | None = kind_of(annotation, f"the parameter {parameter!r} of {name}")
     except OptionError:
@@ -102,22 +102,30 @@ def _check(annotation: Any, parameter: str, name: str) -> _Check:
         if crossed_as_it_is and is_it:
             return value
         if kind is None:
-            problem: str | None = (
-                f"is {type(value).__name__}, not {getattr(expected, '__name__', '')}"
-            )
+            wanted = getattr(expected, "__name__", "")
+            problem: str | None = f"{parameter} is {type(value).__name__}, not {wanted}"
         else:
-            problem = problem_with(value, {"properties": {}, **kind.schema})
+            data = list(value) if isinstance(value, set | frozenset) else value
+            problem = problem_with(data, kind.schema, parameter)
         if problem is None and kind is not None and kind.make is not None:
             try:
                 return kind.make(value)
             except Exception as error:  # such as a date that no calendar has
-                problem = f"cannot be used: {error}"
+                problem = f"{parameter} cannot be used: {error}"
         if problem is not None:
-            said = problem.removeprefix("the value ")
-            raise TypeError(f"{shown} was called wrongly: {parameter} {said}")
+            raise TypeError(f"{shown} was called wrongly: {problem}")
         return value
 
     return check
+
+
+def _class_of(annotation: Any) -> type | None:
+    """None for what has no instances to be told from others, such as Any or a TypedDict."""
+    try:
+        isinstance(None, annotation)
+    except TypeError:
+        return None
+    return annotation if isinstance(annotation, type) else None
 
 
 def _home(function: Any) -> Any:
