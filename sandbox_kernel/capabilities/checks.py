@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
+
 from ..errors import OptionError
 
 
@@ -16,6 +19,13 @@ def whole(name: str, value: object, least: int = 0) -> int:
 
 def seconds(name: str, value: object) -> float:
     """A positive number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise OptionError(f"{name} must be a positive number, not {value!r:.80}", name)
-    return float(value)
+    if not isinstance(value, bool) and isinstance(value, int | float) and 0 < value < math.inf:
+        with suppress(OverflowError):
+            return float(value)
+    raise OptionError(f"{name} must be a positive number, not {value!r:.80}", name)
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise OptionError(f"{name} must be True or False, not {value!r:.80}", name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..calls import Call, Decision, Refused, mark
 from ..loans import Loan
-from .checks import seconds, whole
+from .checks import seconds, whole, yes_or_no
 from .hosts import Host as Host
 from .hosts import Rule, Target, rules_of
 from .scripts import described, script
@@ -49,8 +49,8 @@ def fetch(
         whole("requests", requests, 1),
         whole("concurrency", concurrency, 1),
         whole("redirects", redirects),
-        private is True,
-        insecure is True,
+        yes_or_no("private", private),
+        yes_or_no("insecure", insecure),
     )
     return Fetch(rules_of(hosts), limits)
 

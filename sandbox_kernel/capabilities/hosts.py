@@ -149,7 +149,13 @@ def rules_of(hosts: object) -> dict[str, Rule]:
         raise OptionError(f"hosts of fetch must be a list of names, not {hosts!r:.80}", "hosts")
     if not given:
         raise OptionError("hosts of fetch is empty; name at least one host", "hosts")
-    return {_checked_key(name): _checked_rule(name, host) for name, host in given.items()}
+    rules: dict[str, Rule] = {}
+    for name, host in given.items():
+        key = _checked_key(name)
+        if key in rules:
+            raise OptionError(f"hosts of fetch has {key!r:.80} twice", "hosts")
+        rules[key] = _checked_rule(name, host)
+    return rules
 
 
 def _checked_key(name: object) -> str:
@@ -170,8 +176,10 @@ def _checked_key(name: object) -> str:
 def _checked_rule(name: object, host: object) -> Rule:
     if not isinstance(host, Host):
         raise OptionError(f"hosts[{name!r:.80}] must be a Host(…), not {host!r:.80}", "hosts")
-    if isinstance(host.methods, str) or isinstance(host.paths, str):
-        raise OptionError(f"hosts[{name!r:.80}]: methods and paths are lists, not a text", "hosts")
+    if not all(_is_list(each) for each in (host.methods, host.paths)):
+        raise OptionError(f"hosts[{name!r:.80}]: methods and paths are lists", "hosts")
+    if not isinstance(host.headers, Mapping):
+        raise OptionError(f"hosts[{name!r:.80}]: headers is a mapping of names to texts", "hosts")
     methods = frozenset(str(each).upper() for each in host.methods)
     if not methods or not methods <= METHODS:
         raise OptionError(
@@ -181,7 +189,22 @@ def _checked_rule(name: object, host: object) -> Rule:
     paths = tuple(host.paths)
     if not paths or not all(isinstance(each, str) and each[:1] in ("/", "*") for each in paths):
         raise OptionError(f"hosts[{name!r:.80}]: each of paths begins with / or *", "hosts")
+    for path in paths:
+        _check_that_it_can_match(path, f"hosts[{name!r:.80}]")
     return Rule(methods, paths, check_headers(dict(host.headers), f"hosts[{name!r:.80}]"))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
+def _check_that_it_can_match(path: str, where: str) -> None:
+    """Paths are compared in the spelling that is requested."""
+    added = "" if path.startswith("/") else "/"
+    normal = _normal_path(added + path).removeprefix(added)
+    if normal != path:
+        instead = "a query is no part of it" if "?" in path else f"write {normal!r:.200}"
+        raise OptionError(f"{where}: the path {path!r:.200} can never match; {instead}", "hosts")
 
 
 def check_headers(headers: Mapping[Any, object], where: str) -> dict[str, str]:

@@ -46,6 +46,11 @@ def limited(
         raise OptionError("limited needs calls=, per_second= or at_once=")
     if is_capability(exports):
         return Limited(exports, checked)
+    if inspect.isroutine(exports):
+        name = getattr(exports, "__name__", "function")
+        raise OptionError(
+            f"limited takes a mapping of functions; write {{{name!r:.80}: {name:.80}}}"
+        )
     return Limited(_Plain({**exports_of(exports).values}), checked)
 
 

@@ -227,7 +227,7 @@ class Requests:
         return self._client
 
     def _allowing(self, target: Target, method: str) -> Rule:
-        rule = self._rules.get(target.key)
+        rule = self._rules.get(target.key) or self._rules.get(f"{target.name}:{target.port}")
         if rule is None:
             lent = ", ".join(list(self._rules)[:20])
             raise Refused(f"{target.key} is not among the hosts that were lent: {lent}")

@@ -30,7 +30,8 @@ def capability_of(text: str) -> tuple[str, Capability]:
     if not equals:
         if name in _ALONE:
             return name, _ALONE[name]()
-        raise OptionError(f"--lend {text!r:.80} is not a capability; {_instead(name)}", "lend")
+        instead = _instead(name.partition(":")[0])
+        raise OptionError(f"--lend {text!r:.80} is not a capability; {instead}", "lend")
     if not name or not given:
         raise OptionError(f"--lend {text!r:.80} is not complete; {_USAGE}", "lend")
     return name, _made(name, given, text)

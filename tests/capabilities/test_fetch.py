@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import gzip
+import re
 import socket
 import ssl
 import struct
@@ -484,11 +485,27 @@ async def test_what_cannot_be_asked_for_is_a_type_error(port: int, call: str) ->
 @pytest.mark.parametrize(
     "hosts",
     ["a.org", [], [""], ["https://a.org"], ["a.org/x"], ["*"], ["*.a.org"], ["a b"], [5], 5, {"a.org": "x"}, ["a.org:0"], ["a.org:x"], ["-a.org"],
-     {"a.org": Host(methods={"FLY"})}, {"a.org": Host(methods="GET")}, {"a.org": Host(paths=["v1"])}, {"a.org": Host(headers={"A": "b\r\nC: d"})}, ["user@a.org"]],
+     {"a.org": Host(methods={"FLY"})}, {"a.org": Host(methods="GET")}, {"a.org": Host(paths=["v1"])}, {"a.org": Host(headers={"A": "b\r\nC: d"})}, ["user@a.org"],
+     {"a.org": Host(methods=None)}, {"a.org": Host(paths=None)}, {"a.org": Host(headers=None)}, {"a.org": Host(headers=["A"])}, {"a.org": Host(), "A.org.": Host()}],  # type: ignore[arg-type]
 )  # fmt: skip
 def test_hosts_that_are_none_are_refused(hosts: Any) -> None:
     with pytest.raises(OptionError):
         fetch(hosts)
+
+
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("/v1?x=*", "a query is no part of it"),
+        ("/v1/../x", "write '/x'"),
+        ("/é/*", "write '/%C3%A9/*'"),
+        ("*/./x", "write '*/x'"),
+        ("/a b", "write '/a%20b'"),
+    ],
+)
+def test_a_path_that_no_request_can_have_is_refused(path: str, instead: str) -> None:
+    with pytest.raises(OptionError, match=f"can never match; {re.escape(instead)}"):
+        fetch({"a.org": Host(paths=[path])})
 
 
 @pytest.mark.parametrize(
@@ -500,6 +517,10 @@ def test_hosts_that_are_none_are_refused(hosts: Any) -> None:
         {"requests": -1},
         {"concurrency": 0},
         {"redirects": -1},
+        {"timeout": float("inf")},
+        {"timeout": 10**400},
+        {"private": 1},
+        {"insecure": "yes"},
     ],
 )
 def test_bounds_that_are_none_are_refused(given: Any) -> None:
@@ -544,6 +565,15 @@ async def test_a_rule_or_a_person_decides_about_each_request_of_a_call(port: int
         ("deny", "denied"),
         ("allow_once", "ok"),
     ]
+
+
+async def test_the_port_of_its_scheme_may_be_written() -> None:
+    source = """export default await Promise.all(["https://127.0.0.1/", "https://127.0.0.1:8443/"]
+      .map((url) => caught(() => fetch(url))))"""
+    private = fetch(["127.0.0.1:443"])
+    refused, unknown = (await run_code(CAUGHT + source, lend=[private])).unwrap()
+    assert "127.0.0.1 is an address of a private network" in refused
+    assert "127.0.0.1:8443 is not among the hosts that were lent" in unknown
 
 
 @pytest.mark.parametrize(

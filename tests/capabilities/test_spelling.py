@@ -49,6 +49,8 @@ def test_the_mode_stands_behind_the_folder(tmp_path: Path) -> None:
         ("=timers", "not complete"),
         ("fs=files:./does-not-exist", "does not exist"),
         ("fs=./data", "--lend fs=files:./FOLDER"),
+        ("files:./data", "--lend fs=files:./FOLDER"),
+        ("fetch:a.org", "--lend fetch=HOST"),
         ("fetch=https://a.org/x", "not the name of a host"),
         ("x=unknown", "write it like"),
         ("", "write it like"),
