@@ -9,6 +9,7 @@ import re
 import socket
 import ssl
 import struct
+import tracemalloc
 import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -58,6 +59,15 @@ class Redirect(RequestHandler):
     get = post = _go
 
 
+class Later(RequestHandler):
+    """Sends on to itself, each time after a while."""
+
+    async def get(self) -> None:
+        await asyncio.sleep(0.3)
+        left = int(self.get_argument("times"))
+        self.redirect(f"/later?times={left - 1}" if left else "/echo")
+
+
 class Bomb(RequestHandler):
     def get(self) -> None:
         size = int(self.get_argument("size"))
@@ -67,6 +77,16 @@ class Bomb(RequestHandler):
         twice = bool(self.get_argument("twice", ""))
         self.set_header("Content-Encoding", f"{coding}, gzip" if twice else coding)
         self.finish(gzip.compress(packed) if twice else packed)
+
+
+class Vast(RequestHandler):
+    """128 MiB of zeros."""
+
+    def get(self) -> None:
+        packing = zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
+        parts = [packing.compress(bytes(2**20)) for _ in range(128)]
+        self.set_header("Content-Encoding", "gzip")
+        self.finish(b"".join(parts) + packing.flush())
 
 
 class Packed(RequestHandler):
@@ -132,7 +152,7 @@ class Plain(RequestHandler):
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
     routes = [
-        ("/echo.*", Echo), ("/redirect", Redirect), ("/bomb", Bomb), ("/large", Large), ("/drip", Drip),
+        ("/echo.*", Echo), ("/redirect", Redirect), ("/bomb", Bomb), ("/large", Large), ("/drip", Drip), ("/later", Later), ("/vast", Vast),
         ("/slow", Slow), ("/reset", Reset), ("/plain", Plain), ("/v1/.*", Echo), ("/other.*", Echo),
         ("/packed", Packed),
     ]  # fmt: skip
@@ -392,6 +412,19 @@ async def test_bombs_are_counted_decompressed(port: int, query: str) -> None:
     assert found == "TypeError: fetch failed: the answer is larger than 100,000 bytes"
 
 
+async def test_of_a_bomb_no_more_is_unpacked_than_may_be_kept(port: int) -> None:
+    tracemalloc.start()
+    try:
+        found = await run(
+            "export default await caught(() => fetch(at + '/vast'))", port, max_bytes=10**6
+        )
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found == "TypeError: fetch failed: the answer is larger than 1,000,000 bytes"
+    assert peak < 32 * 2**20
+
+
 async def test_an_answer_without_end_of_its_own_is_cut(port: int) -> None:
     found = await run(
         "export default await caught(() => fetch(at + '/large?size=3000000'))",
@@ -404,6 +437,12 @@ async def test_an_answer_without_end_of_its_own_is_cut(port: int) -> None:
 async def test_a_drip_ends_with_the_time(port: int) -> None:
     found = await run("export default await caught(() => fetch(at + '/drip'))", port, timeout=0.5)
     assert found == "TypeError: fetch failed: no answer within 0.5 s"
+
+
+async def test_the_time_is_that_of_a_call_with_its_redirects(port: int) -> None:
+    source = "export default await caught(() => fetch(at + '/later?times=4'))"
+    found = await run(source, port, timeout=1)
+    assert found == "TypeError: fetch failed: no answer within 1 s"
 
 
 async def test_the_number_of_requests_is_bounded_and_counts_redirects(port: int) -> None:
