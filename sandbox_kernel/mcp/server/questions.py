@@ -13,7 +13,7 @@ from typing import Any
 
 from ...budget import capped
 from ...calls import spelled
-from ...clean import clean_line
+from ...clean import clean_line, clean_name
 from ...permissions import ApprovalChoice, ApprovalRequest
 
 _CHOICES = {
@@ -91,16 +91,12 @@ def _choice(given: Any) -> ApprovalChoice:
     return known or ApprovalChoice.DENY_ONCE
 
 
-def _name(request: ApprovalRequest) -> str:
-    return request.tool_call.function.name
-
-
 def _named(request: ApprovalRequest) -> str:
-    return capped(clean_line(_name(request)), 100)
+    return capped(clean_name(request.tool_call.function.name), 100)
 
 
 def _described(request: ApprovalRequest) -> str:
     what = request.what or spelled(request.args)
     place = f" (line {request.line} of the code)" if request.line else ""
     again = f" ({request.why})" if request.why else ""
-    return capped(clean_line(f"{_name(request)}{place}{again}: {what}"), _LONGEST)
+    return capped(f"{_named(request)}{clean_line(f'{place}{again}: {what}')}", _LONGEST)
