@@ -42,8 +42,7 @@ async def run_agent(
     With a `memory`, the conversation of `session_id` goes on. `hooks={"gate_tool_calls": gate}` decides
     about the calls of each turn before any of them runs.
     """
-    if type(max_steps) is not int or max_steps < 1:
-        raise OptionError(f"max_steps is a whole number from 1 on, not {max_steps!r:.80}")
+    _check(model, prompt, memory, max_steps)
     toolbox = tools if isinstance(tools, Toolbox) else Toolbox(tools)
     agent = _Agent(model, toolbox, _gate(hooks), _teller(on_event))
     session = session_id or "default"
@@ -122,7 +121,23 @@ def _whole(messages: list[Message]) -> list[Message]:
     return messages[:-1] if messages[-1].get("tool_calls") else messages
 
 
+def _check(model: object, prompt: object, memory: object, max_steps: object) -> None:
+    if isinstance(model, type) or not callable(getattr(model, "turn", None)):
+        raise OptionError(
+            f"a model has a method turn(messages, tools, tell), as ScriptedModel([…]) and"
+            f" OpenAICompatibleModel(…) have; {model!r:.80} has none"
+        )
+    if not isinstance(prompt, str):
+        raise OptionError(f"the prompt is a text, not {prompt!r:.80}")
+    if memory is not None and not callable(getattr(memory, "messages", None)):
+        raise OptionError(f"memory is a SessionMemoryStore(), not {memory!r:.80}")
+    if type(max_steps) is not int or max_steps < 1:
+        raise OptionError(f"max_steps is a whole number from 1 on, not {max_steps!r:.80}")
+
+
 def _gate(hooks: Mapping[str, GateFunction] | None) -> GateFunction | None:
+    if hooks is not None and not isinstance(hooks, Mapping):
+        raise OptionError(f"hooks is a mapping of names to functions, not {hooks!r:.80}")
     for name, hook in (hooks or {}).items():
         if name not in _HOOKS:
             raise OptionError(
@@ -136,6 +151,9 @@ def _gate(hooks: Mapping[str, GateFunction] | None) -> GateFunction | None:
 
 
 def _teller(on_event: Callable[[AgentEvent], Any] | None) -> Tell:
+    if on_event is not None and not callable(on_event):
+        raise OptionError(f"on_event is called with each event; {on_event!r:.80} cannot be")
+
     async def tell(event: AgentEvent) -> None:
         if on_event is not None:
             told = on_event(event)

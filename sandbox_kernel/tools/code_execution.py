@@ -94,6 +94,8 @@ async def _until_done(execution: Awaitable[Any], context: ToolContext) -> Any:
 
 def code_execution_tool(backend: CodeExecutionBackend) -> CodeExecutionTool:
     """The tool `code_execution`: a model's code goes to the backend, and text with a verdict comes back."""
+    if isinstance(backend, type):
+        raise OptionError(f"a backend is made before it is used; write {backend.__name__}()")
     if not callable(getattr(backend, "exec", None)):
         raise OptionError(
             f"a backend has a method exec(request, context); {backend!r:.80} has none"

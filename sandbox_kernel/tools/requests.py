@@ -157,6 +157,12 @@ def check_timeout(seconds: Any) -> float:
     return float(seconds)
 
 
+def check_size(name: str, size: Any) -> int:
+    if type(size) is not int or size < 0:
+        raise OptionError(f"{name} is a whole number of bytes, not {size!r:.80}", name)
+    return size
+
+
 @dataclass(frozen=True, slots=True)
 class CodeResult:
     """How code ended, under the names of `/execute`.

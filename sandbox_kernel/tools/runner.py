@@ -12,7 +12,7 @@ from ..run import run_program
 from .backends import check_program_options
 from .closing import Closing
 from .recursion import is_name_of_one, refuse
-from .requests import MAX_FILE_SIZE, MAX_OUTPUT, CodeRequest, CodeResult, check_timeout
+from .requests import MAX_FILE_SIZE, MAX_OUTPUT, CodeRequest, CodeResult, check_size, check_timeout
 from .toolbox import Toolbox
 
 Dispatch = Callable[[str, Any], Any]  # sync or async; returns a value, or raises
@@ -73,7 +73,10 @@ class LocalRunner(Closing):
                 raise OptionError(
                     f"{name} is not an option of a runner; {_INSTEAD.get(name, _ASK)}"
                 )
-        limits = {"output_bytes": max_output, "max_file_bytes": max_file_size}
+        limits = {
+            "output_bytes": check_size("max_output", max_output),
+            "max_file_bytes": check_size("max_file_size", max_file_size),
+        }
         check_program_options("python", {**options, **limits})
         self._timeout = check_timeout(timeout)
         self._max_output = max_output

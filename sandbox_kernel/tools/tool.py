@@ -6,6 +6,7 @@ import asyncio
 import enum
 import functools
 import inspect
+import math
 import re
 import typing
 import warnings
@@ -136,6 +137,8 @@ def _name_of(function: Callable[..., Any]) -> str:
         plain = plain.func
     if not callable(plain) or isinstance(plain, type):
         raise OptionError(f"a tool is a function, not {function!r:.80}")
+    if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
+        raise OptionError(f"a tool returns its result, and {plain.__name__} yields; return a list")
     return str(getattr(plain, "__name__", type(plain).__name__))
 
 
@@ -212,4 +215,6 @@ def _without_definitions(schema: Any, found: dict[str, Any]) -> Any:
 
 
 def _is_json(default: Any) -> bool:
-    return default is None or type(default) in (bool, int, float, str)
+    if type(default) is float:
+        return math.isfinite(default)
+    return default is None or type(default) in (bool, int, str)

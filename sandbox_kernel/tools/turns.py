@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..errors import OptionError
 from ..permissions import Call
 from .asked import asked_about
 from .gating import denials
@@ -30,6 +31,8 @@ async def run_tool_calls(
     A call is `{"id", "name", "args"}`. What is unknown or does not fit is not asked about, and what is
     denied never runs.
     """
+    if isinstance(calls, str | Mapping) or not isinstance(calls, Sequence):
+        raise OptionError(f"calls are a list of {{id, name, args}}, not {calls!r:.80}")
     checked = [_checked(toolbox, call, at) for at, call in enumerate(calls)]
     decided = await _pass(checked, gate)
     for own in {id(each): each for each in map(_own_gate, decided) if each is not None}.values():
@@ -103,6 +106,10 @@ async def answer_openai(
     message: Mapping[str, Any], toolbox: Toolbox, gate: GateFunction | None = None
 ) -> list[dict[str, Any]]:
     """The `tool` messages that answer an assistant's message with `tool_calls`."""
+    if not isinstance(message, Mapping):
+        raise OptionError(
+            f"message is a mapping such as message.model_dump(), not {type(message).__name__}"
+        )
     asked = message.get("tool_calls")
     calls = [_of_openai(each) for each in asked] if isinstance(asked, list | tuple) else []
     results = await run_tool_calls(toolbox, calls, gate)

@@ -249,11 +249,18 @@ def test_a_memory_keeps_no_call_without_its_result() -> None:
         ({"max_steps": 0}, "max_steps is a whole number from 1 on"),
         ({"hooks": {"gate_tool_cals": print}}, "did you mean gate_tool_calls?"),
         ({"hooks": {"gate_tool_calls": 3}}, "is called with a turn's calls"),
+        ({"hooks": [print]}, "hooks is a mapping"),
+        ({"model": "gpt"}, "a model has a method turn"),
+        ({"model": ScriptedModel}, "a model has a method turn"),
+        ({"prompt": None}, "the prompt is a text, not None"),
+        ({"memory": {}}, "memory is a SessionMemoryStore"),
+        ({"on_event": 5}, "on_event is called with each event"),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(options: Any, message: str) -> None:
+    given = {"model": ScriptedModel(["x"]), "prompt": "x", **options}
     with pytest.raises(OptionError, match=message):
-        asyncio.run(run_agent(ScriptedModel(["x"]), "x", **options))
+        asyncio.run(run_agent(**given))
 
 
 def test_a_script_that_is_none_is_refused() -> None:

@@ -73,3 +73,8 @@ def test_code_cannot_call_it() -> None:
     box = Toolbox([code_execution_tool(PythonBackend())])
     with pytest.raises(PermissionError, match="runs code"):
         asyncio.run(box.dispatch_from_code("code_execution", {"language": "py", "code": "1"}))
+
+
+def test_a_backend_that_was_not_made_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"write PythonBackend\(\)"):
+        code_execution_tool(PythonBackend)  # type: ignore[arg-type]

@@ -68,7 +68,8 @@ async def run(code: str, dispatch: Any = nothing, request: Any = None, **options
         (lambda: LocalRunner(timeout_ms=1), "write timeout, in seconds"),
         (lambda: LocalRunner(tools=[add]), "code calls what `dispatch` answers"),
         (lambda: LocalRunner(nonsense=1), "unknown option 'nonsense'"),
-        (lambda: LocalRunner(max_output=-1), "output_bytes must be"),
+        (lambda: LocalRunner(max_output=-1), "max_output is a whole number of bytes, not -1"),
+        (lambda: LocalRunner(max_file_size=1.5), "max_file_size is a whole number of bytes"),  # type: ignore[arg-type]
         (lambda: with_code_execution([add], LocalRunner()), "takes a Toolbox"),  # type: ignore[arg-type]
         (lambda: with_code_execution(Toolbox([add]), object()), "a runner has a method run"),  # type: ignore[arg-type]
     ],

@@ -6,8 +6,10 @@ import asyncio
 import dataclasses
 import enum
 import json
+import math
 import sys
 import types
+from collections.abc import Iterator
 from datetime import date
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
@@ -192,6 +194,8 @@ class Itself:
     def many(self, *values: int) -> None: ...
     def impossible(self, value: types.ModuleType) -> None: ...
     def keyed(self, value: dict[int, str]) -> None: ...
+    def yielding(self) -> Iterator[int]:
+        yield 1
 
 
 @pytest.mark.parametrize(
@@ -211,11 +215,22 @@ class Itself:
         (lambda: Toolbox([Itself().many]), "has no name to be given by"),
         (lambda: Toolbox([Itself().impossible]), "which JSON has nothing for"),
         (lambda: Toolbox([Itself().keyed]), "the keys of JSON are strings"),
+        (lambda: Toolbox([Itself().yielding]), "yields; return a list"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused(make: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         make()
+
+
+def test_a_default_that_json_has_nothing_for_is_left_out_of_the_schema() -> None:
+    def wait(seconds: float = math.inf, step: float = math.nan, times: int = 3) -> None: ...
+
+    (schema,) = Toolbox([wait]).schemas()
+    json.dumps(schema, allow_nan=False)
+    properties = schema["parameters"]["properties"]
+    assert ["default" in properties[name] for name in properties] == [False, False, True]
+    assert schema["parameters"]["required"] == []
 
 
 def test_a_function_without_annotations_takes_any_json_and_that_is_told() -> None:

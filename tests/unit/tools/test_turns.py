@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sandbox_kernel import OptionError
 from sandbox_kernel.permissions import Decision, InMemoryPermissionStore, permission_gate
 from sandbox_kernel.tools import (
     Toolbox,
@@ -169,6 +170,17 @@ def test_a_gate_that_fails_denies_everything(answer: Any) -> None:
     (result,) = turn(call("note", {"text": "x"}), gate=gate)
     assert result.is_error
     assert ran == []
+
+
+@pytest.mark.parametrize("calls", [None, 5, "add", {"id": "1", "name": "add", "args": {}}])
+def test_what_is_no_list_of_calls_is_refused(calls: Any) -> None:
+    with pytest.raises(OptionError, match="calls are a list"):
+        asyncio.run(run_tool_calls(BOX, calls))
+
+
+def test_a_message_that_is_a_clients_own_object_says_what_to_write() -> None:
+    with pytest.raises(OptionError, match=r"such as message.model_dump\(\), not object"):
+        asyncio.run(answer_openai(object(), BOX))  # type: ignore[arg-type]
 
 
 def test_answers_in_openais_format() -> None:
