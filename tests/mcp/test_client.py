@@ -19,6 +19,7 @@ from sandbox_kernel.errors import McpServerError
 from sandbox_kernel.loops import borrow, give_back
 from sandbox_kernel.mcp import McpModules
 from sandbox_kernel.mcp.client import connection
+from sandbox_kernel.tools import Toolbox
 from tests.mcp.clients import LEAN, http_server, lean
 
 LIAR = Path(__file__).with_name("liar.py")
@@ -107,6 +108,18 @@ async def test_our_own_server_is_one_like_any_other() -> None:
     with http_server() as url:
         async with McpModules({"box": {"url": url}}) as modules:
             assert await result_of(source, modules) == 42
+
+
+async def test_a_model_may_call_tools_that_run_code_and_its_code_may_not() -> None:
+    with http_server() as url:
+        async with McpModules({"box": {"url": url}}) as modules:
+            box = Toolbox(modules.tools())
+            assert (await box.dispatch("run_code", {"code": "6 * 7"}))["result"] == 42
+            code = """let said; try { await callTool('run_code', { code: '1' }) } catch (e) { said = e.message }
+export default [said, (await callTool('stop', { run: 'x' }).catch((e) => e.message))]"""
+            refused, called = (await run_code(code, globals=box.exports())).unwrap()
+    assert refused == "run_code runs code, and cannot be called from inside code"
+    assert "there is no run 'x'" in called
 
 
 @pytest.mark.parametrize(

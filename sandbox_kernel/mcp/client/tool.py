@@ -12,6 +12,7 @@ from ...clean import clean_line
 from ...errors import McpServerError
 from ...jsonable import to_jsonable
 from ...schemas import problem_with
+from ...tools.recursion import is_name_of_one
 from ...tools.results import ToolContext
 from ...tools.tool import check_args
 from ...tools.typescript import Declaration, comment, declaration, type_of
@@ -27,12 +28,12 @@ _LONGEST_LINE = 4_000  # characters of a declaration; a schema may be endless
 class McpTool:
     """Fits into a `Toolbox`. What the server says about it is hostile text, and bounded."""
 
-    runs_code = False
     tier: str | None = None
 
     def __init__(self, connection: Connection, tool: types.Tool) -> None:
         self._connection = connection
         self.name = tool.name
+        self.runs_code = is_name_of_one(tool.name)
         self.description = comment(clean_line(_first_line(tool.description or "")))
         self.parameters: Mapping[str, Any] = tool.input_schema
         self.returns: Mapping[str, Any] | None = tool.output_schema
