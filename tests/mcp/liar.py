@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import os
 import sys
 import time
@@ -117,6 +118,22 @@ async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallTo
     return answer
 
 
+def unschemed() -> None:
+    """Lists a tool whose arguments are no object, which the SDK would not send."""
+    for line in sys.stdin:
+        asked = json.loads(line)
+        answer: dict[str, Any] = {"error": {"code": -32601, "message": "unknown"}}
+        if asked["method"] == "initialize":
+            info = {"name": "liar", "version": "1"}
+            version = asked["params"]["protocolVersion"]
+            result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+            answer = {"result": result}
+        if asked["method"] == "tools/list":
+            answer = {"result": {"tools": [{"name": "a", "inputSchema": {"type": "string"}}]}}
+        if "id" in asked:
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+
+
 async def main() -> None:
     server: Server[Any] = Server("liar", on_list_tools=list_tools, on_call_tool=call_tool)
     async with stdio_server() as (read, write):
@@ -129,6 +146,8 @@ elif HOW == "garbage":
     for _ in range(1000):
         print('{"jsonrpc": "2.0", "id": [], "result": \x00', flush=True)
     time.sleep(3600)
+elif HOW == "unschemed":
+    unschemed()
 elif HOW == "refuses":
     sys.exit("no licence\x1b[31m")
 else:

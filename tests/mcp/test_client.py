@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -233,6 +234,7 @@ async def test_a_server_that_dies_in_a_call_is_an_error_and_stays_one() -> None:
         (liar("endless"), "more than 1,000 tools"),
         (liar("twice"), "the tool 'same' 2 times"),
         (liar("unnameable"), "name cannot be used"),
+        (liar("unschemed"), "not one of the protocol's: tools.0.inputSchema.type: Input should be"),
         ({"url": "http://127.0.0.1:1/mcp"}, "failed"),
     ],
 )
@@ -346,6 +348,30 @@ def test_no_file_is_read_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     assert repr(McpModules({})) == "McpModules()"
     assert not (tmp_path / "pwned").exists()
+
+
+_GIVEN_UP = """
+import asyncio, sys
+from sandbox_kernel.errors import McpServerError
+from sandbox_kernel.mcp import McpModules
+from sandbox_kernel.mcp.client import connection
+
+async def main():
+    connection.CONNECT_SECONDS = 2.0
+    try:
+        await McpModules({"liar": {"command": sys.executable, "args": sys.argv[1:]}}).open()
+    except McpServerError as error:
+        print(error)
+
+asyncio.run(main())
+"""
+
+
+def test_garbage_is_no_flood_of_tracebacks_for_whoever_configured_no_log() -> None:
+    command = [sys.executable, "-c", _GIVEN_UP, *liar("garbage")["args"]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    said = "the MCP server liar failed: it did not answer within 2 s\n"
+    assert (done.stdout, done.stderr) == (said, "")
 
 
 def _servers() -> list[psutil.Process]:

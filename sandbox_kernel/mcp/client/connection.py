@@ -6,6 +6,7 @@ Everything that the server says is hostile: it is bounded here, and read elsewhe
 from __future__ import annotations
 
 import asyncio
+import logging
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -25,6 +26,11 @@ CONNECT_SECONDS = 30.0
 MOST_TOOLS = 1_000
 _MOST_PAGES = 100
 _SAID = 2_000  # characters of what a server wrote to stderr, in an error
+for _name in (
+    "mcp.client",
+    "client",
+):  # the SDK's; without a handler each line of garbage is a traceback
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class Connection:
@@ -162,12 +168,21 @@ async def _listed(client: Client, name: str) -> list[types.Tool]:
 
 def _reason(error: BaseException) -> str:
     """The first error in what the SDK's groups of tasks raise."""
+    from pydantic import ValidationError
+
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = capped(clean(str(error)), _SAID)
     if isinstance(error, McpServerError):
         return text
+    if isinstance(error, ValidationError):
+        return _mismatch(error.errors()[0])
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _mismatch(first: Any) -> str:
+    place = ".".join(map(str, first["loc"]))
+    return capped(clean(f"its answer is not one of the protocol's: {place}: {first['msg']}"), _SAID)
 
 
 def _tail(said: IO[str]) -> str:
