@@ -12,9 +12,11 @@ import pytest
 from mcp import Client
 from mcp_types import ImageContent, TextContent
 
+from sandbox_kernel.capabilities import display
 from sandbox_kernel.explain.texts import TEXTS
 from sandbox_kernel.mcp.server.cutting import MOST_BYTES
 from sandbox_kernel.mcp.server.desk import Desk
+from sandbox_kernel.mcp.server.lent import Lent
 from sandbox_kernel.mcp.server.server import server_of
 from tests.mcp.clients import ERAS, Heard, refusal, shape
 
@@ -211,6 +213,24 @@ async def test_bytes_that_are_a_picture_are_image_content(client: Client) -> Non
     given = await client.call_tool("run_code", {"code": code})
     assert shape(given)["result"] == "[image/png, 9 bytes]"
     assert isinstance(given.content[1], ImageContent)
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_code_displays_is_text_or_image_content(era: str) -> None:
+    webp = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0" + bytes(10)
+    lent = Lent(options={"lend": [display()], "globals": {"webp": webp}})
+    code = """
+        table([{ name: '<b>' }]);
+        chart({ data: [3, 1, 4], title: 'Pi' });
+        image({ width: 1, height: 1, data: new Uint8Array(4) }, { alt: 'a dot' });
+        image(webp);
+    """
+    async with Client(server_of(Desk(lent)), mode=era) as client:
+        given = await client.call_tool("run_code", {"code": code, "wait_ms": 60_000})
+    texts = [each.text for each in given.content[1:] if isinstance(each, TextContent)]
+    assert ["<b>" in texts[0], texts[1]] == [True, "Pi (line chart, 3 points)"]
+    images = [each.mime_type for each in given.content if isinstance(each, ImageContent)]
+    assert images == ["image/png", "image/webp"]
 
 
 async def test_what_only_claims_to_be_a_picture_is_none(client: Client) -> None:

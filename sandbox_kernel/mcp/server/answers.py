@@ -167,8 +167,8 @@ class _Images:
         """Pictures as such; of everything else that was shown its text."""
         texts = []
         for shown in displays:
-            data = next((shown[mime] for mime in _IMAGES if mime in shown), None)
-            if not (isinstance(data, bytes) and self._take(data)):
+            data = next((each for each in shown.values() if isinstance(each, bytes)), b"")
+            if not self._take(data):
                 texts.append(str(shown.get("text/plain", "")))
         return [text for text in texts if text]
 
