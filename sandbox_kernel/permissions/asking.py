@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ..calls import Call, Decision
@@ -105,9 +105,32 @@ class Asking:
     async def _answers(self, calls: list[Call]) -> Any:
         batch = [ApprovalRequest.of(call) for call in calls]
         ask = self._prompter.ask
-        given = ask(batch) if inspect.iscoroutinefunction(ask) else asyncio.to_thread(ask, batch)
-        answers = await given
-        return await answers if inspect.isawaitable(answers) else answers
+        try:
+            if inspect.iscoroutinefunction(ask):
+                return await ask(batch)
+            answers = await asyncio.to_thread(_asked_plainly, ask, batch)
+            return await answers if inspect.isawaitable(answers) else answers
+        except SystemExit as error:
+            raise _failure(error) from error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise _failure(error) from error  # of something that the prompter waited for
+
+
+def _asked_plainly(ask: Callable[[Sequence[ApprovalRequest]], Any], batch: Any) -> Any:
+    try:
+        return ask(batch)
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, StopIteration):
+            raise
+        raise _failure(error) from error
+
+
+def _failure(error: BaseException) -> Exception:
+    """Of what would end the loop, such as SystemExit, or leave a future without an end."""
+    return RuntimeError(f"{type(error).__name__} {error}".strip())
 
 
 def denied(call: Call, why: str, how: str = ApprovalChoice.DENY_ONCE.value) -> Decision:

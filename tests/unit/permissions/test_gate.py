@@ -185,6 +185,28 @@ def test_a_prompter_that_raises_is_a_no_and_is_told() -> None:
         assert decided(gate, "a", "b") == [False, False]
 
 
+@pytest.mark.parametrize("is_plain", [True, False])
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), StopIteration(), KeyboardInterrupt(), asyncio.CancelledError()]
+)
+def test_what_would_end_the_loop_or_be_lost_is_a_no_as_well(
+    error: BaseException, is_plain: bool
+) -> None:
+    class Plain:
+        def ask(self, batch: Sequence[ApprovalRequest]) -> Any:
+            raise error
+
+    class Waiting:
+        async def ask(self, batch: Sequence[ApprovalRequest]) -> Any:
+            raise error
+
+    if isinstance(error, KeyboardInterrupt) and not is_plain:
+        return  # Ctrl-C of whoever runs the loop
+    gate = permission_gate(InMemoryPermissionStore(), Plain() if is_plain else Waiting())
+    with pytest.warns(UserWarning, match=f"it raised .*{type(error).__name__}"):
+        assert decided(gate, "a", "b") == [False, False]
+
+
 def test_a_plain_function_asks_on_a_thread_so_that_the_loop_stays_free() -> None:
     asked_on: list[threading.Thread] = []
     released = threading.Event()
