@@ -28,6 +28,7 @@ from .blanking import Blanking
 from .fetching import Bounds
 from .hosts import METHODS, Rule, Target, check_headers, joined, target_of
 
+_MODES = ("follow", "error", "manual")
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _OURS = re.compile(
     r"host|connection|content-length|transfer-encoding|accept-encoding|upgrade|te|trailer|expect"
@@ -106,7 +107,9 @@ class Requests:
         try:
             target, given = target_of(url), _given_headers(headers)
             method, data = _checked_method(method), _checked_body(body, self._bounds.max_bytes)
-            return await self._follow(target, method, given, data, str(redirect), permit)
+            if redirect not in _MODES:
+                raise ValueError(f"redirect is {', '.join(_MODES)}, not {redirect!r:.40}")
+            return await self._follow(target, method, given, data, redirect, permit)
         except TimeoutError:
             raise Refused(f"fetch failed: no answer within {self._bounds.timeout:g} s") from None
         except LimitError:

@@ -511,6 +511,7 @@ async def test_headers_of_the_connection_are_not_the_guests(port: int) -> None:
     "call",
     [
         "fetch(at, { method: 'TRACE' })",
+        "fetch(at, { redirect: 'never' })",
         "fetch(at, { method: 'GET', body: 'x' })",
         "fetch(at, { method: 'POST', body: {} })",
         "fetch(5)",
