@@ -194,11 +194,24 @@ except RuntimeError as error:
 async def test_a_plan_never_runs_code_or_itself() -> None:
     """**Best for** | "Run these 5 searches at once" | "Search, then filter, then summarize\""""
     tools = part("tools")
-    inner = tools.with_code_execution(tools.Toolbox([web_search]), tools.LocalRunner())
+    ran: list[Any] = []
+
+    class Runner:
+        async def run(self, request: Any, dispatch: Any) -> Any:
+            ran.append(request)
+            return tools.CodeResult(output=1)
+
+    def run_program(code: str) -> None:
+        """Runs code."""
+        ran.append(code)
+
+    inner = tools.with_code_execution(tools.Toolbox([web_search, run_program]), Runner())
     toolbox = tools.Toolbox([tools.plan_execution_tool(inner)])
     found = await steps(
         toolbox,
         {"tool": "execute_code", "args": {"code": "print(1)"}},
-        {"tool": "execute_plan", "args": {"steps": []}},
+        {"tool": "run_program", "args": {"code": "print(1)"}},
+        {"tool": "execute_plan", "args": {"steps": [{"tool": "execute_code"}]}},
     )
-    assert [each["status"] for each in found] == ["error", "error"]
+    assert [each["status"] for each in found] == ["error"] * 3
+    assert ran == []

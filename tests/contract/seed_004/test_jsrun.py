@@ -149,6 +149,8 @@ def test_neither_abort_can_be_caught() -> None:
     """the VM aborts with OUTPUT_LIMITafter returning truncated stdout"""
     source = "try { emit('x'.repeat(2000)) } catch (e) { } emit('after')"
     assert refused(source, output_kb=1).output == "x" * 1024
+    endless = "try { emit('x'.repeat(2000)) } finally { for (;;); }"
+    assert refused(endless, output_kb=1, wall_ms=86_400_000).code == "OUTPUT_LIMIT"
     assert refused("try { for (;;); } catch (e) { emit('caught') }", wall_ms=100).code == "TIMEOUT"
 
 
