@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..tools.posting import http_address
+from ..tools.results import sendable
 from .events import AgentEvent
 from .memory import Message
 from .model import ModelCall, ModelError, Tell, Turn
@@ -18,6 +19,8 @@ _SECONDS = 600.0  # for one turn
 _MOST_BYTES = 16 * 2**20  # of one answer
 _LONGEST_LINE = 2**20
 _MOST_CALLS = 1000
+_KEPT = 2_000  # bytes of what may be an error
+_SAID = 300  # characters of a service's words, in an error
 _THINKING = ("on", "off", None)
 
 
@@ -72,7 +75,7 @@ class OpenAICompatibleModel:
         def receive(piece: bytes) -> None:
             nonlocal received
             if received <= _MOST_BYTES:  # else whoever reads has enough, and will say so
-                beginning.extend(piece[: 2000 - len(beginning)])
+                beginning.extend(piece[: _KEPT - len(beginning)])
                 pieces.put_nowait(piece)
             received += len(piece)
 
@@ -90,9 +93,8 @@ class OpenAICompatibleModel:
             await client.fetch(request)
         except HTTPError as error:
             said = bytes(beginning) or (error.response.body if error.response else b"")
-            raise ModelError(
-                f"the model's service answered {error.code}: {_said(said, error)}"
-            ) from None
+            words = _said(said) or str(error)[:_SAID]
+            raise ModelError(f"the model's service answered {error.code}: {words}") from None
         except (OSError, ValueError) as error:
             raise ModelError(f"the model's service cannot be reached: {error}") from None
         finally:
@@ -105,30 +107,37 @@ class _Answer:
 
     def __init__(self) -> None:
         self._rest = b""
+        self._beginning = b""  # for the error, if it is no stream of events
         self._size = 0
         self._text: list[str] = []
         self._calls: dict[int, dict[str, str]] = {}
         self._ended = False
+        self._is_stream = False
 
     def feed(self, piece: bytes) -> list[AgentEvent]:
         self._size += len(piece)
         if self._size > _MOST_BYTES:
             raise ModelError(f"the model's answer is larger than {_MOST_BYTES:,} bytes")
+        self._beginning += piece[: _KEPT - len(self._beginning)]
         *lines, self._rest = (self._rest + piece).split(b"\n")
         if len(self._rest) > _LONGEST_LINE:
             raise ModelError("the model's service sent a line without an end")
         return [event for line in lines for event in self._read(line.strip())]
 
     def turn(self) -> Turn:
+        if not self._ended and not self._is_stream and self._beginning.strip():
+            said = _said(self._beginning)
+            raise ModelError(f"the model's service did not answer with a stream of events: {said}")
         if not self._ended:
             raise ModelError("the model's answer was cut short")
         calls = [
             ModelCall(call["id"] or f"call_{index}", call["name"], call["arguments"])
             for index, call in sorted(self._calls.items())
         ]
-        return Turn("".join(self._text), calls)
+        return Turn(sendable("".join(self._text)), calls)
 
     def _read(self, line: bytes) -> list[AgentEvent]:
+        self._is_stream = self._is_stream or line.startswith((b"data:", b"event:", b":"))
         if not line.startswith(b"data:"):
             return []
         data = line.removeprefix(b"data:").strip()
@@ -172,13 +181,13 @@ class _Answer:
         call["arguments"] += function.get("arguments") or ""
 
 
-def _said(body: bytes, error: Exception) -> str:
+def _said(body: bytes) -> str:
     """The service's own words, cut; they are text, and nothing more."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        message = body[:300].decode("utf-8", "replace") or str(error)
-    return str(message)[:300]
+        message = body[:_SAID].decode("utf-8", "replace")
+    return str(message)[:_SAID]
 
 
 def _given(name: str, value: str | None, variable: str) -> str:

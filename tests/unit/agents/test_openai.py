@@ -156,6 +156,13 @@ def test_calls_that_are_split_over_chunks_are_made_and_answered() -> None:
         ([b""], "cut short"),
         ([chunk({"content": "Hel"}) + b"\n"], "cut short"),
         ([chunk({"content": "Hel"}) + b"\n", RESET], "cut short|closed|answered 599"),
+        ([b": still there\n", RESET], "cut short|closed|answered 599"),
+        (
+            [b'{"error": {"message": "overloaded"}}'],
+            "not answer with a stream of events: overloaded",
+        ),
+        ([b'{"choices": [{"message": {"content": "hi"}}]}'], "not answer with a stream of events"),
+        ([b"<html>", b"\n<p>no gateway"], "a stream of events: <html>\n<p>no gateway"),
         ([b"data: nonsense\n"], "sent b'nonsense'"),
         ([b'data: {"choices": 3}\n'], "sent b'{\"choices\": 3}'"),
         ([b'data: {"choices": [3]}\n'], "sent a choice 3"),
@@ -176,6 +183,11 @@ def test_a_model_that_fails_raises_and_says_why(
         answer(url)
     assert "secret" not in str(caught.value)
     assert caplog.text == ""
+
+
+def test_half_of_a_character_is_no_reason_to_fail_later() -> None:
+    with serving([chunk({"content": "a\ud800"}, "stop") + b"\n"]) as (url, _):
+        assert answer(url) == "a?"
 
 
 def test_a_chunk_without_choices_is_passed_over() -> None:
