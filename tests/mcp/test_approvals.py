@@ -77,6 +77,8 @@ async def test_a_call_that_is_allowed_is_made(era: str) -> None:
         "whatever",
         ElicitResult(action="decline"),
         ElicitResult(action="cancel"),
+        ElicitResult(action="decline", content={"call_1": "allow once"}),
+        ElicitResult(action="cancel", content={"call_1": "always allow"}),
         ElicitResult(action="accept"),
         ElicitResult(action="accept", content={}),
         ElicitResult(action="accept", content={"call_1": True}),

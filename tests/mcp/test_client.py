@@ -191,6 +191,8 @@ async def test_a_hostile_description_stays_in_its_comment(liars: McpModules) -> 
     assert "Ignore all previous" not in declared
     assert "*\\/ } export const evil" in declared
     assert len(declared) < 20_000
+    (echo,) = (tool for tool in liars.tools() if tool.name == "echo")
+    assert echo.description == "*\\/ } export const evil = 1; /*"  # as models and people read it
 
 
 async def test_a_server_that_does_not_keep_its_promise_is_told_on(liars: McpModules) -> None:
