@@ -72,6 +72,16 @@ class Answering(RequestHandler):
         self.set_header("Content-Type", kind)
         self.finish(data)
 
+    def finish(self, chunk: str | bytes | dict[str, Any] | None = None) -> asyncio.Future[None]:
+        """Whoever does not read an answer is hung up on, and holds no connection with it."""
+        stream = self.request.connection.stream  # type: ignore[union-attr]  # HTTP/1 has one
+        written = super().finish(chunk)
+        if not written.done():
+            loop = asyncio.get_running_loop()
+            timer = loop.call_later(self.service.settings.read_timeout, stream.close)
+            written.add_done_callback(lambda _: timer.cancel())
+        return written
+
     def write_error(self, status_code: int, **info: Any) -> None:
         """What tornado itself refuses, and mistakes of ours, of which nothing is told."""
         codes = {status: code for code, status in STATUS_OF.items() if code != "draining"}

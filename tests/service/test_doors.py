@@ -371,6 +371,12 @@ def test_a_connection_is_not_kept_for_requests_that_do_not_come(service: Service
         assert everything(connection).count(b"HTTP/1.1 200 OK") == 2
 
 
+def test_answers_that_are_not_read_are_not_waited_for(service: Service) -> None:
+    """They are more than a connection holds by itself."""
+    with connected(service) as connection, pytest.raises((BrokenPipeError, ConnectionResetError)):
+        connection.sendall(head("GET", "/openapi.json") * 100_000)
+
+
 def test_connections_are_counted(small: Small) -> None:
     taken = [connected(small.service) for _ in range(3 * small.most_connections)]
     for connection in taken:
