@@ -58,14 +58,14 @@ class Book:
             del self._jobs[job.id]
 
     def _drop_answer(self, job: Job) -> None:
-        if job.answer is not None:
+        if job.is_kept and job.answer is not None:
             self._bytes -= len(job.answer)
-            job.answer = None
+            job.drop_answer()
 
     def _forget_old(self) -> None:
         while self._ended and self._now() - self._ended[0][0] > SECONDS_KEPT:
             _, job = self._ended.popleft()
             self._drop_answer(job)
             self.forget(job)
-        while self._with_answer and self._with_answer[0].answer is None:
+        while self._with_answer and not self._with_answer[0].is_kept:
             self._with_answer.popleft()

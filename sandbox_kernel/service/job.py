@@ -15,10 +15,7 @@ PATIENCE = 2.0  # seconds for a requester that hung up to come back with the sam
 
 
 class Event:
-    """A line of NDJSON, spelled if somebody reads it.
-
-    `settled` ones are not told again to somebody who comes back.
-    """
+    """A line of NDJSON, spelled if somebody reads it."""
 
     __slots__ = ("_fields", "kind", "settled")
 
@@ -30,6 +27,11 @@ class Event:
     def to_json(self) -> dict[str, Any]:
         return {"event": self.kind, **self._fields()}
 
+    def settle(self) -> None:
+        """It is not told to somebody who comes back, and what it held is let go."""
+        self.settled = True
+        self._fields = dict
+
 
 class Job:
     """All on the service's loop."""
@@ -40,6 +42,7 @@ class Job:
         self.is_named = is_named  # by the requester, who may come again
         self.handle: Execution[Any] | None = None
         self.answer: bytes | None = None  # JSON; None also if it is no longer kept
+        self.is_kept = True
         self.refusal: Refusal | None = None  # why there is no answer
         self.has_ended = False
         self._events: list[Event] = []
@@ -59,13 +62,20 @@ class Job:
         self.handle = None
         if self._giving_up is not None:
             self._giving_up.cancel()
-        self._forget_events()
+        self._forget()
         self._wake()
 
-    def _forget_events(self) -> None:
-        """The answer says it all, and is what is kept."""
+    def drop_answer(self) -> None:
+        """It is not kept for those who come later."""
+        self.is_kept = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Whoever waits is told everything; later the answer says it all, and is what is kept."""
         if self.has_ended and not self._watchers:
             self._events = []
+            if not self.is_kept:
+                self.answer = None
 
     def terminate(self, reason: str) -> None:
         if self.handle is not None:
@@ -83,7 +93,7 @@ class Job:
     def unwatch(self, give_up: Callable[[Job], None]) -> None:
         """Somebody waits no longer; if nobody does, it is given up unless one comes back."""
         self._watchers -= 1
-        self._forget_events()
+        self._forget()
         if self._watchers == 0 and not self.has_ended:
             loop = asyncio.get_running_loop()
             self._giving_up = loop.call_later(PATIENCE, give_up, self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from typing import Any
@@ -108,6 +109,23 @@ async def test_an_answer_that_had_to_be_dropped_is_not_executed_again(
     with pytest.raises(Refusal, match="no longer kept") as refusal:
         await jobs[0].settled()
     assert refusal.value.code == "conflict"
+
+
+async def test_an_answer_that_is_too_large_to_be_kept_is_given_to_those_who_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(books, "MOST_BYTES", 25)
+    book, job = Book(), Job("large", b"", True)
+    book.add(job)
+    job.watch()
+    waiting = asyncio.create_task(job.settled())
+    await asyncio.sleep(0)
+    job.end(b"x" * 30)
+    book.ended(job)
+    assert await waiting == b"x" * 30
+    job.unwatch(lambda _: None)
+    with pytest.raises(Refusal, match="no longer kept"):
+        await job.settled()
 
 
 def test_too_many_ids_are_refused_rather_than_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
