@@ -213,7 +213,7 @@ def _paths(callbacks: str, has_key: bool) -> dict[str, Any]:
 def _calling(schema: Schema, callbacks: str) -> Schema:
     properties = schema["properties"]
     url = {**properties["callback_url"], "pattern": callbacks}
-    none = {"properties": {"tools": {"type": "null"}}}
+    none = {"properties": {"tools": {"maxItems": 0}}}  # which null has, too
     answered = {"properties": {"callback_url": {"type": "string"}}, "required": ["callback_url"]}
     return {
         **schema,

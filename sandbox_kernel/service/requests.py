@@ -29,7 +29,7 @@ class Calls:
 
     @property
     def allowed(self) -> bool:
-        return self.url is not None or self.names is not None
+        return self.url is not None or bool(self.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from .requests import (
     tool_answer,
 )
 from .settings import Settings
-from .toolcalls import CallbackLine, EventLine, LentTools, callback_client
+from .toolcalls import CallbackLine, EventLine, LentTools, Line
 from .workspaces import WorkspaceFiles
 
 _log = logging.getLogger("sandbox_kernel.service")
@@ -75,14 +75,13 @@ class Service:
         self.is_draining = False
         self.problem: str | None = "the service is starting"
         self._book = Book()
-        self._lines: dict[str, EventLine] = {}
+        self._lines: dict[str, Line] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._lent: set[LentWorker] = set()
         self._places = 0  # that are taken
         self._held = 0  # bytes of requests
         self._answers = 0  # that are waited for, or written
         self._idle = asyncio.Event()
-        self._client = callback_client()
 
     # -- executions
 
@@ -106,7 +105,7 @@ class Service:
                 refuse("conflict", "execution_id: another request has this id")
             return known
         calls = asked.request.calls
-        if calls.names is not None and calls.url is None and not streams:
+        if calls.names and calls.url is None and not streams:
             refuse(
                 "bad_request",
                 "tools: nobody can answer their calls; give a callback_url, or ask for events with"
@@ -119,7 +118,7 @@ class Service:
             job.handle = _translated(partial(start, job, asked.request))
         except BaseException:
             self._book.forget(job)
-            self._lines.pop(job.id, None)
+            self._close_line(job)
             self.give_back_place()
             raise
         if self.settings.log_code:
@@ -169,13 +168,17 @@ class Service:
         calls = request.calls
         if not calls.allowed:
             return None
-        if calls.url is not None:
-            seconds = self._limit(request.timeout_ms) / 1000
-            return LentTools(
-                calls, CallbackLine(calls.url, job.id, self._client, seconds), self._count_call
-            )
-        self._lines[job.id] = line = EventLine(job)
+        if calls.url is None:
+            line: Line = EventLine(job)
+        else:
+            line = CallbackLine(calls.url, job.id, self._limit(request.timeout_ms) / 1000)
+        self._lines[job.id] = line
         return LentTools(calls, line, self._count_call)
+
+    def _close_line(self, job: Job) -> None:
+        line = self._lines.pop(job.id, None)
+        if line is not None:
+            line.close()
 
     def _count_call(self) -> None:
         self.metrics.tool_calls += 1
@@ -201,7 +204,7 @@ class Service:
             job.end(None, Refusal("busy", _NOT_STARTED))
             raise
         finally:
-            self._lines.pop(job.id, None)
+            self._close_line(job)
             self.give_back_place()
             self._book.ended(job)
             self.metrics.ended(request.kind, outcome, perf_counter() - began)
@@ -231,7 +234,7 @@ class Service:
         answer = tool_answer(body)
         self._running(execution_id)
         line = self._lines.get(execution_id)
-        if line is None:
+        if not isinstance(line, EventLine):
             refuse("not_found", "this run has no calls to be answered here")
         line.answered(answer)
 
@@ -331,7 +334,6 @@ class Service:
 
     def close(self) -> None:
         """Ends every process, and a private root of workspaces."""
-        self._client.close()
         self.programs.close()
         self.engine.close()
         self.programs.workspaces.close()

@@ -21,6 +21,7 @@ from .requests import Calls, ToolAnswer, value_of
 
 MOST_BYTES = 16 * 2**20  # of one answer
 _LONGEST_ERROR = 2_000
+_AT_ONCE = 64  # calls of one execution that are POSTed; others wait behind them
 
 
 class ToolFailed(Exception):
@@ -31,6 +32,9 @@ class Line(Protocol):
     """How calls of one execution reach whoever answers them."""
 
     async def call(self, name: str, args: Any) -> Any: ...
+
+    def close(self) -> None:
+        """The execution has ended, and nobody waits for a call any more."""
 
 
 class _Elsewhere:
@@ -101,7 +105,7 @@ class EventLine:
             self._job.tell(event)
             answer = await future
         finally:
-            event.settled = True
+            event.settle()
             self._waiting.pop(number, None)
         if answer.error is not None:
             raise ToolFailed(answer.error[:_LONGEST_ERROR])
@@ -114,19 +118,37 @@ class EventLine:
             refuse("not_found", "no call of this run with this id waits for an answer")
         future.set_result(answer)
 
+    def close(self) -> None:
+        """Whoever answers too late is told so: `answered` finds nobody."""
+
 
 class CallbackLine:
-    """Calls are POSTed to a URL, as it stands: without redirects, without a proxy."""
+    """Calls are POSTed to a URL, as it stands: without redirects, without a proxy.
 
-    def __init__(self, url: str, execution_id: str, client: Any, seconds: float) -> None:
+    Its connections are its own, so that no execution waits for the tools of another one.
+    """
+
+    def __init__(self, url: str, execution_id: str, seconds: float) -> None:
+        from ..http_client import HTTPClient
+
         self._url = url
         self._execution_id = execution_id
-        self._client = client
+        self._client = HTTPClient(
+            force_instance=True,
+            max_clients=_AT_ONCE,
+            max_body_size=MOST_BYTES,
+            max_buffer_size=MOST_BYTES,
+        )
+        self._at_once = asyncio.Semaphore(_AT_ONCE)
         self._seconds = seconds
 
     async def call(self, name: str, args: Any) -> Any:
         call = {"execution_id": self._execution_id, "name": name, "args": args}
-        return _read(await self._post(json.dumps(call).encode()))
+        async with self._at_once:
+            return _read(await self._post(json.dumps(call).encode()))
+
+    def close(self) -> None:
+        self._client.let_go()
 
     async def _post(self, body: bytes) -> bytes:
         from tornado.httpclient import HTTPClientError, HTTPRequest
@@ -151,15 +173,6 @@ class CallbackLine:
         if response.code != 200:
             raise ToolFailed(f"the callback answered {response.code}")
         return bytes(response.body or b"")
-
-
-def callback_client() -> Any:
-    """One for the service; each connection is used for one call."""
-    from ..http_client import HTTPClient
-
-    return HTTPClient(
-        force_instance=True, max_clients=200, max_body_size=MOST_BYTES, max_buffer_size=MOST_BYTES
-    )
 
 
 def _read(body: bytes) -> Any:

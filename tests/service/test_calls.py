@@ -12,10 +12,12 @@ import threading
 import time
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.contract.serving import Service, free_port
 from tests.service.talking import Small, answering, streaming, told
+from tests.waiting import until
 
 _CATCHING = """
 try:
@@ -68,6 +70,7 @@ def test_with_a_list_of_tools_only_those_are_called(service: Service) -> None:
 
 def test_without_tools_there_is_no_call_tool(service: Service) -> None:
     assert "NameError" in service.execute("call_tool('a')")["stderr"]
+    assert "NameError" in service.execute("call_tool('a')", tools=[])["stderr"]
 
 
 @pytest.mark.parametrize("name", ["execute_code", "executeCode", "code_execution", "run_program"])
@@ -212,6 +215,32 @@ def test_a_callback_server_that_dies_in_its_answer_costs_the_call_only(service: 
     assert "could not be reached" in found["output"]["error"]
 
 
+def test_calls_that_are_not_answered_hold_up_no_others(service: Service) -> None:
+    """Not even if their run has ended, and nobody waits for them any more."""
+    source = """
+      import { callTool } from 'tools';
+      for (let n = 0; n < 400; n++) callTool('wait', {});
+      await callTool('last', {});
+    """
+    silent = socket.create_server(("127.0.0.1", 0), backlog=1_000)
+    with silent, answering(lambda call: told(call["name"])) as (url, _):
+        nowhere = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        run = {"source": source, "callback_url": nowhere, "execution_id": "unanswered"}
+        asking = threading.Thread(target=service.ask, args=("POST", "/run", run))
+        asking.start()
+        assert until(lambda: connections_to(service, silent) >= 50)
+        assert service.execute("set_result(call_tool('a'))", callback_url=url)["output"] == "a"
+        assert service.ask("POST", "/runs/unanswered/stop").status == 204
+        asking.join(60)
+        assert until(lambda: connections_to(service, silent) == 0)
+
+
+def connections_to(service: Service, listener: socket.socket) -> int:
+    """That the service has open."""
+    found = psutil.Process(service.process.pid).net_connections("tcp")
+    return sum(each.raddr == listener.getsockname() for each in found)
+
+
 # ---------------------------------------------------------------------------- events
 
 
@@ -241,6 +270,17 @@ def test_calls_in_parallel_are_all_told_before_one_is_answered(service: Service)
         for call in reversed(calls):
             _answer(service, call, data=str(call["args"]["n"]))
         assert list(events)[-1]["output"] == [0, 1, 2, 3, 4]
+
+
+def test_calls_that_were_answered_are_not_kept(service: Service) -> None:
+    code = "for _ in range(30): call_tool('tool', {'large': 'x' * 4_000_000})"
+    process = psutil.Process(service.process.pid)
+    before = process.memory_info().rss
+    with streaming(service, "/execute", {"code": code, "tools": ["tool"]}) as events:
+        for _ in range(30):
+            _answer(service, next(events), data="1")
+        assert process.memory_info().rss - before < 50 * 2**20
+        assert list(events)[-1]["exit_code"] == 0
 
 
 def test_an_error_is_an_answer(service: Service) -> None:
