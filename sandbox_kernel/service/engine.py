@@ -32,7 +32,7 @@ from ..engine.settings import Settings
 from ..errors import EngineBusyError, EngineClosedError
 from ..wire.order import Order
 from .asking import Server
-from .relays import LONGEST_PACKET
+from .relays import LONGEST_PACKET, heard
 
 _AT_ONCE = 8  # runs that ask for a worker at the same time; others wait behind them
 _SOONEST, _LATEST = 0.02, 0.5  # seconds until a busy service is asked again
@@ -254,7 +254,7 @@ class Channel:
     def _send(self, packet: bytes) -> None:
         assert self._connection is not None
         with suppress(WebSocketClosedError, StreamClosedError):  # `_received` is told
-            self._connection.write_message(packet, binary=True).add_done_callback(_heard)
+            self._connection.write_message(packet, binary=True).add_done_callback(heard)
 
     def _close(self, _: DistantWorker) -> None:
         self.close()
@@ -270,9 +270,3 @@ def _close_if_connected(connecting: asyncio.Future[WebSocketClientConnection]) -
     """Nobody waits for it any more."""
     if not connecting.cancelled() and connecting.exception() is None:
         connecting.result().close()
-
-
-def _heard(sending: asyncio.Future[None]) -> None:
-    """What could not be sent is no news: the connection is closed, and `_received` is told."""
-    if not sending.cancelled():
-        sending.exception()

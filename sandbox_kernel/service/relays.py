@@ -18,6 +18,12 @@ _NO_WORKER = "the service could not provide a worker; its log says why"
 _log = logging.getLogger("sandbox_kernel.service")
 
 
+def heard(sending: asyncio.Future[None]) -> None:
+    """What could not be sent is no news: the connection is closed, and both ends are told."""
+    if not sending.cancelled():
+        sending.exception()
+
+
 class LentWorker:
     """One of them, on the service's loop; `on_end` is called once."""
 

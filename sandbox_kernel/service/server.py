@@ -79,7 +79,7 @@ def _bound(service: Service) -> list[socket.socket]:
             return [bind_unix_socket(address.path, 0o600)]
         return bind_sockets(address.port, address.host or None)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
+        why = getattr(error, "strerror", None) or str(error)
         raise OptionError(
             f"{service.settings.listen} cannot be listened on: {why}", "listen"
         ) from None

@@ -20,6 +20,8 @@ from ..engine.pool import WorkerPool
 from ..engine.settings import Settings as EngineSettings
 from ..errors import EngineBusyError, EngineError, OptionError, SandboxError, SerializationError
 from ..programs import Programs
+from ..programs.binaries import is_installed
+from ..programs.runtimes import runtime_of
 from ..run import run_cell, run_program
 from ..sessions import Workspaces
 from .addresses import pattern_of_callbacks
@@ -66,7 +68,7 @@ class Service:
             concurrency=self.settings.max_concurrent,
             spares=spares,
         )
-        self.programs.workspaces = Workspaces(self.settings.root(), self.settings.session_ttl)
+        self.programs.workspaces = _workspaces(settings)
         self.engine = WorkerPool(
             EngineSettings(concurrency=self.settings.max_concurrent, spares=spares)
         )
@@ -130,6 +132,9 @@ class Service:
         return job
 
     def _start_program(self, job: Job, request: ExecuteRequest) -> Any:
+        runtime = runtime_of(request.language).name
+        if not is_installed(runtime) and not getattr(self.settings, runtime, ""):
+            refuse("bad_request", f"language: {runtime} is not installed here")
         return run_program(
             request.code,
             request.language,
@@ -337,6 +342,14 @@ class Service:
         self.programs.close()
         self.engine.close()
         self.programs.workspaces.close()
+
+
+def _workspaces(settings: Settings) -> Workspaces:
+    try:
+        return Workspaces(settings.root(), settings.session_ttl)
+    except OptionError as error:
+        message = str(error).removeprefix("root: ")
+        raise OptionError(f"--workspaces (SANDBOX_WORKSPACE): {message}", "workspaces") from None
 
 
 def _translated(start: Callable[[], Any]) -> Any:

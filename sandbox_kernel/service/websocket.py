@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from tornado.iostream import StreamClosedError
@@ -11,7 +12,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from .handler import Answering
 from .refusals import Refusal, refuse
-from .relays import LentWorker
+from .relays import LentWorker, heard
 
 
 @stream_request_body
@@ -63,10 +64,8 @@ class WorkerSocket(Answering, WebSocketHandler):
             self.close(1002, "not a packet")
 
     def _send(self, packet: bytes) -> None:
-        try:
-            self.write_message(packet, binary=True)
-        except (WebSocketClosedError, StreamClosedError):
-            pass  # on_close comes, or came
+        with suppress(WebSocketClosedError, StreamClosedError):  # on_close comes, or came
+            self.write_message(packet, binary=True).add_done_callback(heard)
 
     def on_close(self) -> None:
         self._let_go()

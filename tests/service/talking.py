@@ -22,6 +22,10 @@ SOAK_SECONDS = float(os.environ.get("SANDBOX_SOAK_SECONDS", "0"))
 only_in_soak = pytest.mark.soak
 _AUTHORIZED = f"Authorization: Bearer {KEY}\r\n"
 LARGE_OUTPUT = 32 * 2**20  # bytes that the service of the session keeps
+HANDSHAKE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
 Answer = Callable[[dict[str, Any]], tuple[int, bytes]]
 
 

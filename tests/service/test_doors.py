@@ -14,14 +14,10 @@ import pytest
 
 from sandbox_kernel.cli import main
 from sandbox_kernel.service.flags import traits_of
-from tests.contract.serving import KEY, Service, ask
-from tests.service.talking import Small, connected, everything, head, posted, said
+from tests.contract.serving import KEY, Service, ask, start
+from tests.service.talking import HANDSHAKE, Small, connected, everything, head, posted, said
 from tests.waiting import until
 
-_HANDSHAKE = (
-    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-)
 _CODE = {"code": "print(1)"}
 
 
@@ -271,10 +267,10 @@ def test_a_body_where_none_belongs_is_not_kept(service: Service, path: str) -> N
         ("GET", "", 400),
         ("GET", "Upgrade: websocket\r\n", 400),
         ("GET", "Upgrade: websocket\r\nConnection: Upgrade\r\n", 400),
-        ("GET", _HANDSHAKE.replace("13", "99"), 400),
-        ("GET", _HANDSHAKE + "Origin: http://127.0.0.1\r\n", 400),
-        ("GET", _HANDSHAKE + "Sec-WebSocket-Origin: http://127.0.0.1\r\n", 400),
-        ("GET", _HANDSHAKE + "Content-Length: 5\r\n", 400),
+        ("GET", HANDSHAKE.replace("13", "99"), 400),
+        ("GET", HANDSHAKE + "Origin: http://127.0.0.1\r\n", 400),
+        ("GET", HANDSHAKE + "Sec-WebSocket-Origin: http://127.0.0.1\r\n", 400),
+        ("GET", HANDSHAKE + "Content-Length: 5\r\n", 400),
         ("POST", "Content-Length: 0\r\n", 405),
         ("BREW", "", 405),
     ],
@@ -294,7 +290,7 @@ def test_what_is_no_websocket_is_refused_like_anything_else(
 
 def test_a_websocket_is_one_after_all_that(service: Service) -> None:
     with connected(service) as connection:
-        connection.sendall(head("GET", "/worker", _HANDSHAKE))
+        connection.sendall(head("GET", "/worker", HANDSHAKE))
         answer = connection.recv(65536)
     assert answer.startswith(b"HTTP/1.1 101 ")
     assert b"Server:" not in answer
@@ -429,6 +425,19 @@ def test_a_flag_that_cannot_be_read_stops_the_start(
     monkeypatch.setenv("SANDBOX_EXECUTOR_SERVICE_API_KEY", KEY)
     assert main(["serve", *flags]) == 2
     assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (["--workspaces", "/proc/nowhere"], "SANDBOX_WORKSPACE): '/proc/nowhere' cannot hold"),
+        (["--listen", f"unix:/tmp/{'x' * 200}"], "AF_UNIX path too long"),
+    ],
+)
+def test_a_place_that_cannot_be_used_stops_the_start(flags: list[str], told: str) -> None:
+    process = start(*flags)
+    assert told in process.communicate(timeout=60)[1]
+    assert process.returncode == 2
 
 
 def test_without_a_key_it_listens_on_loopback_only(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +15,15 @@ from typing import Any
 import pytest
 
 from sandbox_kernel.clean import is_clean
+from sandbox_kernel.engine import packets
 from sandbox_kernel.errors import OptionError
 from sandbox_kernel.service.flags import traits_of
 from sandbox_kernel.service.logs import Lines
 from tests.contract.serving import KEY, Service, serving
-from tests.service.talking import connected, everything, head
+from tests.service.talking import HANDSHAKE, connected, everything, head
+from tests.waiting import until
 
+_RESET = struct.pack("ii", 1, 0)
 _MOST = 4_000  # characters of code in a line
 _FORGED = '{"time": "2026-01-01T00:00:00.000Z", "level": "info", "message": "forged"}'
 
@@ -129,6 +134,20 @@ def test_the_variable_says_yes_or_no() -> None:
     assert traits_of(["--log-code"], {"SANDBOX_LOG_CODE": "no"}) == {"log_code": True}
     with pytest.raises(OptionError, match="SANDBOX_LOG_CODE must be"):
         traits_of([], {"SANDBOX_LOG_CODE": "perhaps"})
+
+
+def test_clients_that_hang_up_are_no_errors() -> None:
+    """Whatever is on its way to them."""
+    with logging() as (service, log):
+        for _ in range(30):
+            with connected(service) as connection:
+                connection.sendall(head("GET", "/worker", HANDSHAKE))
+                assert b" 101 " in connection.recv(65536)
+                packet = packets.lend(1, 2**30)
+                connection.sendall(bytes([0x82, 0x80 | len(packet), 0, 0, 0, 0]) + packet)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        assert until(lambda: b"executions_running 0\n" in service.ask("GET", "/metrics").body)
+    assert [line for line in log if line["level"] != "info"] == []
 
 
 def test_a_log_that_nobody_reads_does_not_stop_the_service(service: Service) -> None:

@@ -18,6 +18,8 @@ from sandbox_kernel.service.job import Job
 from sandbox_kernel.service.metrics import Metrics
 from sandbox_kernel.service.refusals import Refusal
 from sandbox_kernel.service.requests import run_request
+from sandbox_kernel.service.service import Service
+from sandbox_kernel.service.settings import Settings
 
 # ---------------------------------------------------------------------------- addresses
 
@@ -71,6 +73,22 @@ def test_elsewhere_any_name_is_meant_unless_some_are_given() -> None:
 def test_callbacks_go_where_they_may(requester: str, url: str, fits: bool) -> None:
     pattern = pattern_of_callbacks(requester, ("agent",))
     assert bool(re.fullmatch(pattern, url)) is fits
+
+
+# ---------------------------------------------------------------------------- the service
+
+
+async def test_a_runtime_that_is_not_there_is_not_to_be_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sandbox_kernel.service.service.is_installed", lambda name: name != "deno")
+    service = Service(Settings())
+    try:
+        with pytest.raises(Refusal, match="deno is not installed here") as refusal:
+            service.execute(b'{"code": "", "language": "deno"}', "")
+        assert refusal.value.code == "bad_request"
+    finally:
+        service.close()
 
 
 # ---------------------------------------------------------------------------- the book
