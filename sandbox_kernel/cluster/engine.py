@@ -25,6 +25,7 @@ from ..loops import on_loop
 from ..wire.order import Order
 from .doctor import examine
 from .held import Waiting
+from .options import check
 from .slotting import Slotting
 
 _DEFAULTS = Settings()
@@ -46,7 +47,7 @@ class DaskEngine:
         direct: bool | None = None,
         resources: dict[str, float] | None = None,
         priority: int = 0,
-        workers: list[str] | None = None,
+        workers: str | list[str] | None = None,
         spares: int = 4,
         patience: float = 30.0,
         default_memory_limit_bytes: int = _DEFAULTS.default_memory_limit_bytes,
@@ -71,6 +72,23 @@ class DaskEngine:
         if not isinstance(client, Client):
             kind = type(client).__name__
             raise OptionError(f"client must be a distributed.Client, not {kind}", "client")
+        check(
+            {
+                "concurrency": concurrency,
+                "retries": retries,
+                "keep": keep,
+                "slice": slice,
+                "direct": direct,
+                "resources": resources,
+                "priority": priority,
+                "workers": workers,
+                "spares": spares,
+                "patience": patience,
+                "default_memory_limit_bytes": default_memory_limit_bytes,
+                "cpu_seconds": cpu_seconds,
+                "require_isolation": require_isolation,
+            }
+        )
         self.client = client
         self._refuse_if_closed_client()
         _warn_about(client)

@@ -1,4 +1,4 @@
-"""On a Dask worker: a pool of sandboxes, and the slots that engines far away hold there.
+"""On a Dask worker: pools of sandboxes, and the slots that engines far away hold there.
 
 A slot is a Dask task: the right to one sandbox at a time on the worker that the scheduler chose. The
 first such task adds the plugin, so that workers may come and go without anybody registering anything.
@@ -7,7 +7,7 @@ first such task adds the plugin, so that workers may come and go without anybody
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, NamedTuple
 
 from distributed import get_worker
 from distributed.diagnostics.plugin import WorkerPlugin
@@ -24,33 +24,53 @@ from .fingerprint import fingerprint, here
 NAME = "sandbox-kernel"
 CHANNEL = "sandbox_kernel_channel"
 _AT_ONCE = 100_000  # sandboxes; Dask's threads are the limit, and riders
+_MOST_POOLS = 4  # with different settings, unless more are in use
 _ENDED = ("cancelled", "released", "forgotten")
 
 
+class Wanted(NamedTuple):
+    """What an engine wants of the sandboxes of its slots."""
+
+    spares: int
+    cpu_seconds: int
+
+
 class Sandboxes(WorkerPlugin):
-    """The pool of one Dask worker, and the engines' channels to it. Lives on Dask's loop."""
+    """The pools of one Dask worker, and the engines' channels to it. Lives on Dask's loop."""
 
     name = NAME
     idempotent = True
 
-    def __init__(self, spares: int, cpu_seconds: int) -> None:
-        self._settings = Settings(spares=spares, cpu_seconds=cpu_seconds, concurrency=_AT_ONCE)
-
     def setup(self, worker: Any) -> None:
         self.worker = worker
         self.loop: asyncio.AbstractEventLoop = worker.loop.asyncio_loop
-        self.pool = WorkerPool(self._settings)
+        self._pools: dict[Wanted, WorkerPool] = {}  # the one used last is the last
         self._channels: dict[str, asyncio.Future[Channel]] = {}
         self._slots: dict[tuple[str, int], Slot] = {}
         self._keys: dict[str, Slot] = {}
         worker.handlers[CHANNEL] = self.channel
-        self.pool.warm_up()
 
     def teardown(self, worker: Any) -> None:
         worker.handlers.pop(CHANNEL, None)
         for slot in [*self._slots.values(), *self._keys.values()]:
             slot.close()
-        self.pool.close()
+        for pool in self._pools.values():
+            pool.close()
+
+    def pool(self, wanted: Wanted) -> WorkerPool:
+        """A zygote is born with its limit of processor time, so engines that differ share none."""
+        pool = self._pools.pop(wanted, None)
+        if pool is None:
+            self._close_idle_pools()
+            pool = WorkerPool(Settings(**wanted._asdict(), concurrency=_AT_ONCE))
+            pool.warm_up()
+        self._pools[wanted] = pool
+        return pool
+
+    def _close_idle_pools(self) -> None:
+        idle = [wanted for wanted, pool in self._pools.items() if not pool.executing]
+        for wanted in idle[: max(0, len(self._pools) - _MOST_POOLS + 1)]:
+            self._pools.pop(wanted).close()
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Dask itself lets a cancelled task go on: this is where its sandbox ends."""
@@ -92,9 +112,12 @@ class Sandboxes(WorkerPlugin):
             found = self._channels[engine] = self.loop.create_future()
         return found
 
-    async def open(self, engine: str, ident: int, key: str, patience: float) -> Slot:
+    async def open(
+        self, wanted: Wanted, engine: str, ident: int, key: str, patience: float
+    ) -> Slot:
         """A slot that its engine knows of; or one that is over, if its task was cancelled meanwhile."""
-        slot = self._keys[key] = Slot(self, engine, ident, key)
+        self.pool(wanted)
+        slot = self._keys[key] = Slot(self, wanted, engine, ident, key)
         found = self._channels.get(engine) or self._expected(engine)
         waited = 0
         while not found.done() and not slot.over.done():
@@ -121,9 +144,9 @@ class Sandboxes(WorkerPlugin):
         if slot is not None:
             slot.handle(kind, run, packet)
 
-    def ride(self, engine: str, ident: int, channel: Channel) -> Slot:
+    def ride(self, wanted: Wanted, engine: str, ident: int, channel: Channel) -> Slot:
         """For a run that another one's bridge began, and waits for."""
-        rider = self._slots[engine, ident] = Slot(self, engine, ident, "")
+        rider = self._slots[engine, ident] = Slot(self, wanted, engine, ident, "")
         rider.begin(channel)
         return rider
 
@@ -135,9 +158,12 @@ class Sandboxes(WorkerPlugin):
 class Slot:
     """The right to one sandbox at a time, held for an engine."""
 
-    def __init__(self, plugin: Sandboxes, engine: str, ident: int, key: str) -> None:
+    def __init__(
+        self, plugin: Sandboxes, wanted: Wanted, engine: str, ident: int, key: str
+    ) -> None:
         self.over: asyncio.Future[None] = plugin.loop.create_future()
-        self._plugin, self._engine, self._ident, self._key = plugin, engine, ident, key
+        self._plugin, self._wanted = plugin, wanted
+        self._engine, self._ident, self._key = engine, ident, key
         self._channel: Channel | None = None
         self._run = -1
         self._relay: Relay | None = None
@@ -152,7 +178,7 @@ class Slot:
             self.close()
         elif kind == wire.RIDE and self._channel is not None:
             self._riders = [rider for rider in self._riders if not rider.over.done()]
-            self._riders.append(self._plugin.ride(self._engine, run, self._channel))
+            self._riders.append(self._plugin.ride(self._wanted, self._engine, run, self._channel))
         elif kind == wire.DROP and run == self._run:
             self._drop()
         elif kind == wire.PACKET:
@@ -179,7 +205,7 @@ class Slot:
         def send(packet: bytes) -> None:
             channel.send_packet(ident, run, packet)
 
-        return Relay(self._plugin.pool, self._plugin.loop, send)
+        return Relay(self._plugin.pool(self._wanted), self._plugin.loop, send)
 
     def _drop(self) -> None:
         relay, self._relay = self._relay, None
@@ -195,31 +221,31 @@ class Slot:
             self.over.set_result(None)
 
 
-def hold(settings: tuple[int, int], *slot: Any) -> None:
+def hold(wanted: tuple[int, int], *slot: Any) -> None:
     """The Dask task: holds a slot until its engine gives it back, dies, or the task is cancelled.
 
     Its thread only waits: threads are what Dask counts.
     """
     worker: Any = get_worker()
-    held = _hold(worker, settings, *slot)
+    held = _hold(worker, Wanted(*wanted), *slot)
     asyncio.run_coroutine_threadsafe(held, worker.loop.asyncio_loop).result()
 
 
 async def _hold(
-    worker: Any, settings: tuple[int, int], engine: str, ident: int, key: str, patience: float
+    worker: Any, wanted: Wanted, engine: str, ident: int, key: str, patience: float
 ) -> None:
-    plugin = await _sandboxes(worker, settings)
-    slot = await plugin.open(engine, ident, key, patience)
+    plugin = await _sandboxes(worker)
+    slot = await plugin.open(wanted, engine, ident, key, patience)
     try:
         await slot.over
     finally:
         slot.close()
 
 
-async def _sandboxes(worker: Any, settings: tuple[int, int]) -> Sandboxes:
+async def _sandboxes(worker: Any) -> Sandboxes:
     """This Dask worker's, made by the first task that needs them."""
     if NAME not in worker.plugins:
-        await worker.plugin_add(Sandboxes(*settings), NAME, catch_errors=False)
+        await worker.plugin_add(Sandboxes(), NAME, catch_errors=False)
     found = worker.plugins[NAME]
     assert isinstance(found, Sandboxes)
     return found

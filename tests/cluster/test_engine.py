@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,20 @@ def test_another_client_waits_for_slices_and_not_for_a_flood(cluster: Cluster) -
     assert waited <= threads * 3 * slice_seconds / seconds
 
 
+def test_engines_on_one_worker_have_limits_of_their_own(cluster: Cluster) -> None:
+    with cluster.client() as client:
+        where = min(client.scheduler_info(n_workers=-1)["workers"])
+        with (
+            DaskEngine(client, workers=where) as usual,
+            DaskEngine(client, workers=where, cpu_seconds=1) as strict,
+        ):
+            assert run_code("export default 1", engine=usual).wait(60).result == 1
+            result = run_code("for (;;);", engine=strict).wait(60)
+            assert run_code("export default 1", engine=usual).wait(60).result == 1
+    assert result.status == "terminated"
+    assert "more than 1 s of processor time" in str(result.error)
+
+
 def test_sandboxes_go_first_where_memory_runs_out(cluster: Cluster) -> None:
     with cluster.engine() as engine:
         assert run_code("export default 1", engine=engine).wait(60).result == 1
@@ -217,6 +232,41 @@ def test_a_closed_client_is_a_clear_error(cluster: Cluster) -> None:
 def test_it_takes_a_client_and_nothing_else() -> None:
     with pytest.raises(OptionError, match=r"client must be a distributed.Client, not str"):
         DaskEngine("tcp://127.0.0.1:8786")  # type: ignore[arg-type]  # that is the mistake
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"concurrency": 0}, "concurrency must be a whole number from 1 on, or None, not 0"),
+        ({"concurrency": "2"}, "concurrency must be"),
+        ({"retries": -1}, "retries must be a whole number from 0 on, not -1"),
+        ({"retries": True}, "retries must be"),
+        ({"keep": "long"}, "keep must be a number of seconds, not 'long'"),
+        ({"slice": float("nan")}, "slice must be"),
+        ({"direct": "yes"}, "direct must be True, False or None, not 'yes'"),
+        ({"resources": ["sandbox"]}, "resources must be names and amounts"),
+        ({"resources": {"sandbox": -1}}, "resources must be names and amounts"),
+        ({"priority": "high"}, "priority must be a whole number, not 'high'"),
+        ({"workers": 5}, "workers must be names or addresses of workers, or None, not 5"),
+        ({"spares": -1}, "spares must be"),
+        ({"patience": 0}, "patience must be a number of seconds above 0, not 0"),
+        ({"default_memory_limit_bytes": "64 MiB"}, "default_memory_limit_bytes must be"),
+        ({"cpu_seconds": 0.5}, "cpu_seconds must be a whole number from 1 on, not 0.5"),
+        ({"require_isolation": "no"}, "require_isolation must be True or False, not 'no'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_at_once(option: dict[str, Any], message: str) -> None:
+    """Not by runs that wait for ever, or by workers that cannot be used."""
+
+    class Unconnected(Client):
+        def __init__(self) -> None:
+            """It is not asked for anything."""
+
+        def __del__(self) -> None:
+            """Nothing was opened."""
+
+    with pytest.raises(OptionError, match=re.escape(message)):
+        DaskEngine(Unconnected(), **option)
 
 
 def test_the_front_door_of_dask_is_not_opened_by_ours() -> None:
