@@ -156,6 +156,11 @@ class DaskEngine:
     # -- what people ask
 
     @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Dask's, which is the caller's own if the client is asynchronous."""
+        return self._slotting.loop
+
+    @property
     def concurrency(self) -> int:
         """How many runs it is worth to have under way: twice what the cluster executes at once."""
         return self._slotting.width()

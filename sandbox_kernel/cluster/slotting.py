@@ -123,6 +123,9 @@ class Slotting:
         clients' tasks are queued behind them."""
         if self._closed:
             return
+        if self._client.status not in ("running", "connecting"):
+            self._client_closed()
+            return
         self._connections.introduce()
         asked = self._asked
         room = min((self._most or 1 << 30) - len(self._slots), max(4, self._threads()) - asked)
@@ -192,7 +195,11 @@ class Slotting:
 
     async def _watch(self, slot: HeldSlot, future: Any) -> None:
         """The channel says all there is to say, unless the task never got as far as that."""
-        await future._state.wait()
+        try:
+            await future._state.wait()
+        except asyncio.CancelledError:  # Dask's loop ends with its client
+            self._client_closed()
+            raise
         if self._slots.get(slot.ident) is not slot or slot.future is not future:
             return
         del self._slots[slot.ident]
@@ -216,6 +223,7 @@ class Slotting:
         elif slot.channel is None and self._pending:
             self._pending.popleft().abandon(reason)
         self._discard(slot)
+        self._ask()
 
     def _failed(self, slot: HeldSlot, reason: str) -> None:
         if slot.worker is not None:
@@ -242,6 +250,11 @@ class Slotting:
         pending, self._pending = self._pending, deque()
         for waiting in pending:
             waiting.fail(f"no sandbox on the cluster: {reason}")
+
+    def _client_closed(self) -> None:
+        pending, self._pending = self._pending, deque()
+        for waiting in pending:
+            waiting.abandon("the Dask client was closed")
 
     # -- slots that are open
 

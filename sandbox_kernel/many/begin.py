@@ -31,7 +31,8 @@ def begin(
     _check(options, inputs, batch, isolate)
     work = Work(backend, source, options)
     plan = ByBatch(work, batch) if isolate == "batch" else _alone(work, batch)
-    return ManyExecution(plan, inputs, ordered=bool(ordered), width=partial(_width, backend))
+    width, loop = partial(_width, backend), getattr(backend, "loop", None)
+    return ManyExecution(plan, inputs, ordered=bool(ordered), width=width, loop=loop)
 
 
 def _alone(work: Work, batch: int | None) -> Plan:

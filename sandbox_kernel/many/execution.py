@@ -35,8 +35,13 @@ class ManyExecution(Generic[Item]):
         *,
         ordered: bool,
         width: Callable[[], int],
+        loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        """`width`: units of work under way, or waiting to be asked for, at once."""
+        """
+        Args:
+            width: Units of work under way, or waiting to be asked for, at once.
+            loop: What the backend lives on, if that may be the caller's own.
+        """
         self.total = len(inputs) if isinstance(inputs, Sized) else None
         self.done = 0
         self.failed = 0
@@ -44,6 +49,7 @@ class ManyExecution(Generic[Item]):
         self._inputs = iter(inputs)
         self._ordered = ordered
         self._width = width
+        self._loop = loop
         self._taken = 0
         self._begun = self._ended = False
         self._reason: str | None = None
@@ -65,6 +71,8 @@ class ManyExecution(Generic[Item]):
             wake()
 
     def __iter__(self) -> Iterator[Item]:
+        if self._loop is not None and self._loop is asyncio._get_running_loop():
+            raise RuntimeError("for would block the loop that its engine lives on; use async for")
         self._begin()
         return self._iterate()
 
@@ -100,12 +108,19 @@ class ManyExecution(Generic[Item]):
             (first, _), result_of = done
             results = self._counted(result_of())
             if not self._ordered:
-                yield from enumerate(results, first)
+                yield from self._until_ended(enumerate(results, first))
                 continue
             kept[first] = results
             while following in kept and not self._ended:
-                yield from kept[following]  # type: ignore[misc]  # so is this
+                yield from self._until_ended(kept[following])
                 following += len(kept.pop(following))
+
+    def _until_ended(self, items: Iterable[Any]) -> Iterator[Item]:
+        """Somebody may have enough in the middle of a batch."""
+        for item in items:
+            if self._ended:
+                return
+            yield item
 
     def _take(self) -> _Unit | None:
         values = list(islice(self._inputs, self._plan.size))

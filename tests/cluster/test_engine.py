@@ -13,10 +13,17 @@ import psutil
 import pytest
 from distributed import Client
 
-from sandbox_kernel import EngineClosedError, OptionError, open_code, run_code, run_many
+from sandbox_kernel import (
+    EngineClosedError,
+    EngineError,
+    OptionError,
+    open_code,
+    run_code,
+    run_many,
+)
 from sandbox_kernel.cluster import DaskEngine
 from sandbox_kernel.engine import packets
-from tests.cluster.clusters import Cluster
+from tests.cluster.clusters import Cluster, connected
 from tests.waiting import until
 
 
@@ -227,6 +234,39 @@ def test_a_closed_client_is_a_clear_error(cluster: Cluster) -> None:
         engine.doctor()
     with pytest.raises(EngineClosedError, match="the Dask client is closed"):
         DaskEngine(client)
+
+
+def test_a_client_that_is_closed_ends_its_runs_and_those_that_wait(cluster: Cluster) -> None:
+    client = connected(cluster.address)
+    engine = DaskEngine(client, concurrency=1)
+    first = run_code("report(1); for (;;);", report=lambda value: None, engine=engine)
+    assert until(lambda: first.reports)
+    waiting = [run_code("export default 1", engine=engine) for _ in range(5)]
+    client.close()
+    assert first.wait(60).status in ("terminated", "error")
+    assert {str(run.wait(60).error) for run in waiting} == {
+        "Terminated: the Dask client was closed"
+    }
+
+
+def test_a_client_that_is_closed_before_there_is_a_worker_ends_what_waits() -> None:
+    with Cluster(workers=0) as empty:
+        client = connected(empty.address)
+        engine = DaskEngine(client)
+        waiting = [run_code("export default 1", engine=engine) for _ in range(9)]
+        client.close()
+        assert {run.wait(60).status for run in waiting} == {"terminated"}
+
+
+async def test_with_an_asynchronous_client_nothing_blocks_its_loop(cluster: Cluster) -> None:
+    async with Client(cluster.address, asynchronous=True, set_as_default=False) as client:
+        with DaskEngine(client) as engine:
+            many = run_many("export default (n) => n * n", range(5), engine=engine)
+            assert [result.result async for result in many] == [0, 1, 4, 9, 16]
+            with pytest.raises(RuntimeError, match="use async for"):
+                list(run_many("export default 1", range(5), engine=engine))
+            with pytest.raises(EngineError, match="a client that is synchronous"):
+                engine.doctor()
 
 
 def test_it_takes_a_client_and_nothing_else() -> None:

@@ -239,6 +239,15 @@ def test_terminate_ends_the_iteration(backend: Any, isolate: Any) -> None:
     assert until(lambda: not _live(backend))
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_terminate_ends_it_in_the_middle_of_a_batch(backend: Any, ordered: bool) -> None:
+    many = run_many(SQUARE, range(100), isolate="batch", batch=50, ordered=ordered, engine=backend)
+    for count, _ in enumerate(many, 1):
+        if count == 3:
+            many.terminate()
+    assert count == 3
+
+
 async def test_terminate_ends_an_asynchronous_iteration(backend: Any) -> None:
     many = run_many("export default (n) => { if (n) for (;;); }", range(100), engine=backend)
     seen = 0
