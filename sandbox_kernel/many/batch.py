@@ -75,6 +75,7 @@ class ByBatch:
 
     async def _run(self, values: Sequence[Any], losses: int) -> list[CodeExecutionResult]:
         order, lent = lend(self._driver, self._options, stays_open=True)
+        order = order._replace(one_call_at_a_time=True)
         calls_us = lent.report is not None or lent.bridges.lends_functions
         run = start_code(self._work.backend, order, lent)
         results: list[CodeExecutionResult] = []

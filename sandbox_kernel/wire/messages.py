@@ -30,7 +30,7 @@ open: its exports, and the function that CALL_GUEST calls, or -1 if an export is
 
 from __future__ import annotations
 
-VERSION = 6
+VERSION = 7
 
 RUN, RETURN, THROW, PROMISE, CALL_GUEST, RETURNS, WAKE, LIMIT, WHERE = 1, 2, 3, 4, 5, 6, 7, 8, 9
 

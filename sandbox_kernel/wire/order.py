@@ -37,6 +37,7 @@ class Order(NamedTuple):
     values: str
     seed: bytes  # of Math.random
     stays_open: bool = False  # its exports are called until the host has had enough
+    one_call_at_a_time: bool = False  # the host calls nothing else while it waits for an answer
     is_script: bool = False  # a bare script, for which `values` is its input as it is
     shims: tuple[Shim, ...] = ()
     attachments: tuple[Buffer, ...] = ()  # binary data that `values` refers to

@@ -258,6 +258,11 @@ class Port:
         self._rejections.forget(promise)
         self._watched.append((ident, kind, promise))
 
+    @property
+    def owes_answer(self) -> bool:
+        """Whether the host waits for a function of the guest."""
+        return any(kind == messages.GUEST_RETURN for _, kind, _ in self._watched)
+
     def tell_settled(self) -> bool:
         """Sends the outcomes of watched promises that have settled; whether there were any."""
         if not self._watched:

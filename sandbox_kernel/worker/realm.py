@@ -83,7 +83,7 @@ class Realm:
             return
         module, args, calls = self._evaluate(order, frame)
         if order.stays_open:
-            self._stay_open(module)
+            self._stay_open(module, order)
         else:
             self._finish(self._execute(order, module, args, calls), order)
 
@@ -147,7 +147,7 @@ class Realm:
         self._linker.run_script(order.source, order.filename)
         return UNDEFINED
 
-    def _stay_open(self, module: Any) -> None:
+    def _stay_open(self, module: Any, order: Order) -> None:
         """Serves calls of the module's exports, until the host ends this process."""
         js, port, channel = self._js, self._port, self._channel
         self._rejections.expect(UNDEFINED)
@@ -160,7 +160,9 @@ class Realm:
                 raise out_of_memory()
             if port.tell_settled():
                 continue
-            if not channel.has_more():
+            if order.one_call_at_a_time and port.owes_answer and not channel.has_more():
+                self._prepare_to_wait()
+            elif not channel.has_more():
                 self._whereabouts.leave()
                 self._send_output()
             port.serve(channel.receive())

@@ -77,6 +77,27 @@ def test_the_failure_of_an_input_is_its_own_result(backend: Any, isolate: Any) -
     assert (many.done, many.failed) == (11, 4)
 
 
+def test_an_input_that_nothing_can_settle_any_more_is_not_waited_for(
+    backend: Any, isolate: Any
+) -> None:
+    """Nor is one that awaits what is lent, as long as that goes on."""
+    source = """
+    export default async (n) => {
+      if (n === 2) await new Promise(() => {});
+      return (await lent(n)) * 2;
+    }"""
+
+    async def lent(n: int) -> int:
+        await asyncio.sleep(0.01)
+        return n
+
+    for waits in (source, source.replace("lent(n)", "n")):
+        options: dict[str, Any] = {"globals": {"lent": lent}} if waits is source else {}
+        many = run_many(waits, range(5), isolate=isolate, batch=5, engine=backend, **options)
+        answers = [each.result if each.error is None else each.error.name for each in many]
+        assert answers == [0, 2, "DeadlockError", 6, 8]
+
+
 @pytest.mark.parametrize(("limit", "spelled"), [(None, "64 MiB"), (16 << 20, "16 MiB")])
 def test_a_full_heap_is_told_with_its_limit(
     backend: Any, isolate: Any, limit: int | None, spelled: str
