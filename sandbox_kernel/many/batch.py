@@ -13,21 +13,24 @@ from string import Template
 from time import perf_counter
 from typing import Any
 
-from ..brief import brief
+from ..budget import clipped
 from ..contract import CodeExecutionError, CodeExecutionResult, RunFailed
 from ..engine.ending import out_of_memory
 from ..errors import RunEndedError, SerializationError
 from ..execution import start_code
+from ..jsonable import to_jsonable
 from ..lending import lend
 from ..opened import Module, OpenCode
 from ..options import Execute
-from ..values import GuestError
+from ..values import GuestError, undefined
 from .entry import DRIVER_NAME, ImportedSource
 from .plan import Work, refused
 
 _FIRST, _LARGEST = 16, 4096  # inputs
 _SHORT, _LONG = 0.25, 1.0  # seconds that a batch should take, unless its sandbox took as long
+_ANSWER = "result[0][1]"  # the path of an input's own result, if it is alone
 _HEAP_WAS_FULL = ("InternalError", "out of memory")  # as a guest sees it, and may catch it
+_LONGEST = 2000  # characters of what was thrown
 _LOSSES = 5  # machines that a batch may lose
 _DRIVER = Template("""\
 import { $fn as mapped } from $source;
@@ -150,16 +153,27 @@ class ByBatch:
 
     def _failure(self, thrown: Any) -> CodeExecutionResult:
         if isinstance(thrown, GuestError):
-            error = self._source.thrown(thrown.name, thrown.message, thrown.stack)
+            message = thrown.message.replace(_ANSWER, "result", 1)
+            error = self._source.thrown(thrown.name, message, thrown.stack)
             if (thrown.name, thrown.message) == _HEAP_WAS_FULL:
                 end = out_of_memory(self._work.memory_limit, error=error)
                 return CodeExecutionResult(end.status, error=end.error)
         elif isinstance(thrown, ValueError):
             error = CodeExecutionError("SandboxCrash", str(thrown))
         else:
-            message = thrown if isinstance(thrown, str) else f"thrown: {brief(thrown)}"
-            error = self._source.thrown("Error", message, None)
+            error = self._source.thrown("Error", _spelled(thrown), None)
         return CodeExecutionResult("error", error=error)
+
+
+def _spelled(thrown: Any) -> str:
+    """What is no error, as the guest wrote it."""
+    if isinstance(thrown, str):
+        return thrown
+    if thrown is undefined:
+        return "undefined"
+    return clipped(
+        json.dumps(to_jsonable(thrown), ensure_ascii=False, separators=(",", ":")), _LONGEST
+    )
 
 
 def _driver(fn: str, name: str) -> str:

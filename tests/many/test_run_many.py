@@ -145,6 +145,9 @@ export default (n: number) => { if (n === 1) return lenght; return check(n); }
         ("export const f = 1", "link_error", "LinkError: the module has no export 'default'"),
         ("export default 7", "error", "TypeError: export 'default' is not a function"),
         ("export default () => { throw 'text' }", "error", "Error: text"),
+        ("export default () => { throw null }", "error", "Error: null"),
+        ("export default () => { throw { a: [1] } }", "error", 'Error: {"a":[1]}'),
+        ("export default () => Symbol()", "error", "SerializationError: result: a symbol"),
         ("export default (n =>", "link_error", "SyntaxError: unexpected end of input"),
     ],
 )
