@@ -215,7 +215,7 @@ def _address(service: Service) -> tuple[str, int]:
 )
 def test_processes_that_die_or_hang_cost_their_answers_at_most(number: signal.Signals) -> None:
     """Whatever the service has started: zygotes, guardians, supervisors, guests, workers."""
-    with serving("--max-timeout-ms", "3000", "--max-concurrent", "8") as service:
+    with serving("--max-timeout-ms", "2000", "--max-concurrent", "3") as service:
         with ExitStack() as stack:
             streams = [stack.enter_context(streaming(service, *each)) for each in _GOING_ON]
             for events in streams:
