@@ -292,11 +292,13 @@ def test_an_error_of_the_inputs_is_raised_and_ends_everything(backend: Any) -> N
     assert until(lambda: not _live(backend))
 
 
-def test_one_that_is_never_iterated_starts_nothing(backend: Any) -> None:
-    assert until(lambda: not _live(backend))  # those of the test before
-    many = run_many(SQUARE, range(10), engine=backend)
-    assert (many.running, many.done) == (False, 0)
-    assert not _live(backend)
+def test_one_that_is_never_iterated_starts_nothing() -> None:
+    with Engine() as engine:
+        many = run_many(SQUARE, range(10), engine=engine)
+        assert (many.running, many.done) == (False, 0)
+        assert not engine.runs()
+        processes = engine.processes()
+        assert (processes.zygote, processes.spares, processes.workers) == (None, (), ())
 
 
 def test_it_is_iterated_once(backend: Any) -> None:
