@@ -51,6 +51,20 @@ def test_a_silent_run_begins_again_on_another_worker(breakable: Cluster) -> None
     assert (result.status, result.result, called) == ("success", 7, [1])
 
 
+def test_a_silent_run_of_a_stopped_worker_speaks_elsewhere_and_once(breakable: Cluster) -> None:
+    """Also if that worker goes on later: its sandbox has nobody to speak to, and ends."""
+    called: list[int] = []
+    source = "for (let i = 0; i < 1e8; i++); export default done()"
+    with breakable.engine(patience=2.0) as engine:
+        run = run_code(source, globals={"done": lambda: called.append(1) or 7}, engine=engine)
+        worker = busy_worker(breakable)
+        worker.send_signal(signal.SIGSTOP)
+        result = run.wait(120)
+        worker.send_signal(signal.SIGCONT)
+        assert until(lambda: not busy(breakable))
+        assert (result.status, result.result, called) == ("success", 7, [1])
+
+
 def test_a_run_that_has_spoken_is_lost_with_its_worker(breakable: Cluster) -> None:
     called: list[int] = []
     source = "called(1); for (;;);"
