@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -78,9 +79,14 @@ def test_a_folder_is_no_file(service: Service) -> None:
     assert _put(service, "folders/a", b"").status == 409
 
 
-def test_a_pipe_is_not_waited_for(service: Service) -> None:
-    service.execute("import os; os.mkfifo('pipe')", session_id="pipes")
-    assert _get(service, "pipes/pipe").status == 404
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """A program cannot make one; whatever made it, nobody writes into it."""
+    with serving(SANDBOX_WORKSPACE=str(tmp_path)) as service:
+        _put(service, "pipes/file", b"")
+        os.mkfifo(tmp_path / "pipes" / "pipe")
+        assert _get(service, "pipes/pipe").status == 404
+        assert _put(service, "pipes/pipe", b"a file now").status == 204
+        assert _get(service, "pipes/pipe").body == b"a file now"
 
 
 def test_a_name_that_no_file_can_have_is_refused(service: Service) -> None:
