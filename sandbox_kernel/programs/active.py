@@ -38,6 +38,7 @@ _MOST_PATIENCE = 120.0  # for its own
 _GRACE = 2.0  # seconds that a supervisor has to end its tree
 _FOREVER = 2**53  # milliseconds
 _LARGE = 2**20  # bytes of inputs, which are written by another thread
+_MOST_NAMES = 100_000  # in a directory, which is never allowed so many
 _ATTEMPTS = 3
 
 
@@ -98,7 +99,7 @@ class ActiveProgram:
         self._asked_at = perf_counter()
         self._began_at: float | None = None
         self._before: Snapshot = {}
-        self._names = options.runtime.names(inputs)
+        self._names = options.runtime.names({*inputs, *options.allowed.names})
         self._pipes = Pipes(options.output_bytes, loop, listener.add)
         self._channel = self._channel_to(options.tools)
         self._installing: Installing | None = None
@@ -227,6 +228,8 @@ class ActiveProgram:
         try:
             write_inputs(place.directory, self._inputs, place.owner)
             self._before = snapshot(place.directory)
+            taken = {*place.directory.names(most=_MOST_NAMES), *self.options.allowed.names}
+            self._names = self.options.runtime.names(taken)
         except OSError as error:
             return error
         return None

@@ -14,6 +14,7 @@ import pytest
 
 from sandbox_kernel.errors import EngineClosedError, EngineError, OptionError
 from sandbox_kernel.programs import ProgramResult, Programs
+from sandbox_kernel.programs.binaries import is_installed
 from sandbox_kernel.programs.protocol import NAMESPACES
 from sandbox_kernel.run import run_program
 from sandbox_kernel.sessions import Workspaces
@@ -86,6 +87,31 @@ console.log(n);
     assert (result.stdout, result.stderr) == ("42\n", "")
     assert [each.name for each in result.output_files] == ["d/n"]
     assert session("import os; print(open('d/n').read(), os.listdir())").stdout == "42 ['d']\n"
+
+
+MAKES_A_FILE, MAKES_A_FOLDER = "open(name, 'w').write('mine')", "os.mkdir(name)"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "code", "make"),
+    [
+        ("node", "console.log(1)", MAKES_A_FILE),
+        ("node", "import 'node:fs'; console.log(1)", MAKES_A_FILE),
+        ("deno", "console.log(1)", MAKES_A_FILE),
+        ("deno", "console.log(1)", MAKES_A_FOLDER),
+    ],
+)
+def test_what_is_named_like_a_source_stays_as_it_is(
+    session: Session, runtime: str, code: str, make: str
+) -> None:
+    if not is_installed(runtime):
+        pytest.skip(f"there is no {runtime} here")
+    session(f"import os\nfor name in ['program.js', 'program.mjs', 'program.ts']: {make}")
+    result = session(code, language=runtime)
+    assert (result.stdout, result.stderr, result.output_files) == ("1\n", "", [])
+    look = "import os; print(*(open(n).read() if os.path.isfile(n) else n for n in sorted(os.listdir())))"
+    kept = "mine mine mine" if make == MAKES_A_FILE else "program.js program.mjs program.ts"
+    assert session(look).stdout == f"{kept}\n"
 
 
 @pytest.mark.parametrize("options", [{"session": "../x"}, {"session": 7}, {"session": ""}])
