@@ -73,6 +73,18 @@ def test_so_has_that_of_a_thread(run: Run) -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.parametrize("line", ["\x0cx = 1", "x = '\x85\u2028\x1c'", "\ufeffx = 1", "x = 1\r"])
+def test_only_pythons_own_ends_of_lines_count(run: Run, line: str) -> None:
+    result = run(f"{line}\n1 / 0  # mine\n")
+    assert "line 2, in <module>\n    1 / 0  # mine" in result.stderr
+    assert result.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_its_source_is_found_for_functions_and_classes(run: Run) -> None:
+    code = "import inspect\nclass A:\n    x = 1\ndef f():\n    pass\nprint(inspect.getsource(A) + inspect.getsource(f))"
+    assert run(code).stdout == "class A:\n    x = 1\ndef f():\n    pass\n\n"
+
+
 def test_a_syntax_error_shows_its_line(run: Run) -> None:
     result = run("x = 1\nx = = 2")
     assert result.stderr.startswith('  File "program.py", line 2\n    x = = 2\n')

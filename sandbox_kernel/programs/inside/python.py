@@ -146,9 +146,10 @@ class PythonProgram:
         return _flushed() or code
 
     def _execute(self, main: types.ModuleType) -> None:
-        text = self._source.decode()
-        lines = text.splitlines(keepends=True)
-        linecache.cache[FILENAME] = (len(text), None, lines, FILENAME)
+        text = self._source.decode("utf-8-sig")
+        lines = list(io.StringIO(text, newline=None))
+        for name in (FILENAME, os.path.join(self._box, FILENAME)):
+            linecache.cache[name] = (len(text), None, lines, name)
         code = compile(text, FILENAME, "exec", dont_inherit=True)
         self._source = b""
         exec(code, main.__dict__)  # noqa: S102  # this is what it is for
