@@ -222,6 +222,7 @@ STARTERS = [
     "os.system('ls')",
     "os.popen('ls')",
     "os.execvp('ls', ['ls'])",
+    "import multiprocessing as m; m.get_context('spawn').Process(target=print).start()",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _posixsubprocess
 import errno
 import json
 import os
@@ -49,6 +50,8 @@ def refuse_processes(*, may_fork: bool) -> None:
     for name in _STARTERS:
         setattr(os, name, _refusal(name, errno.EACCES, _REFUSED))
     subprocess.Popen._execute_child = _refuse_child  # type: ignore[attr-defined]
+    # What multiprocessing starts interpreters with.
+    _posixsubprocess.fork_exec = _refusal("fork_exec", errno.EACCES, _REFUSED)
     if not may_fork:
         for name in _FORKS:
             setattr(os, name, _refusal(name, errno.EPERM, _NO_FORK))
