@@ -76,6 +76,16 @@ ATTACKS = [
     _files("root", "open('/proc/net/tcp').read()", "list_the_hosts_connections"),
     _files("root", "open('/proc/self/mountinfo').read().index(os.path.dirname(victim))", "find_folders_in_the_mounts"),
     _files("root", "assert open('/proc/sys/kernel/hostname').read() != 'sandbox\\n'", "learn_the_hosts_name"),
+    _files("root", "os.readlink('/proc/1/ns/mnt')", "find_the_namespaces_of_its_supervisor"),
+    _files("root", "os.listdir('/proc/1/root')", "look_through_the_root_of_its_supervisor"),
+    _files("root", "open('/proc/1/mem', 'r+b')", "write_the_memory_of_its_supervisor"),
+    _files("root", "open('/proc/self/oom_score_adj', 'w').write('-1000')", "be_the_last_to_go_when_memory_is_short"),
+    _files("root", "open('/proc/self/clear_refs', 'w').write('1')", "write_into_proc"),
+    _files("landlock", "open('/proc/self/exe', 'r+b')", "write_over_its_interpreter"),
+    _files("identity", "folder = '/proc/self/map_files/'; open(folder + os.listdir(folder)[0], 'rb')", "open_what_it_has_mapped"),
+    _files("root", "open('/proc/sys/kernel/core_pattern', 'w').write('|/bin/sh')", "have_the_kernel_start_a_program"),
+    _files("root", "open('/proc/sysrq-trigger', 'w').write('h')", "press_a_key_of_the_kernels"),
+    _files("root", "open('w', 'w').close(); raw('renameat2', -100, text('w'), -100, text(victim), 2)", "exchange_a_file_for_one_of_the_host"),
     # -- network
     Attack("connect_by_tcp", "socket.create_connection(('127.0.0.1', port), 5)"),
     Attack("send_by_udp", "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', port))"),
@@ -89,6 +99,9 @@ ATTACKS = [
     Attack("make_a_pair_of_packet_sockets", "socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)"),
     Attack("connect_a_half_of_a_pair_elsewhere", "socket.socketpair()[0].connect(path)"),
     Attack("send_from_a_pair_to_a_path", "socket.socketpair()[0].sendto(b'x', path)"),
+    Attack("have_the_kernel_filter_a_socket", "allow = text('\\6\\0\\0\\0' + '\\x7f' * 4); socket.socketpair()[0].setsockopt(1, 26, b'\\1' + bytes(7) + ctypes.addressof(allow).to_bytes(8, 'little'))"),
+    Attack("hold_the_host_by_its_socket", "socket.socket(fileno=os.dup(3)).getsockopt(socket.SOL_SOCKET, 77, 4)"),
+    Attack("learn_who_the_host_is", "socket.socket(fileno=os.dup(3)).getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)"),
     Attack("look_up_a_name", "socket.getaddrinfo('localhost', 80); socket.create_connection(('localhost', port), 5)"),
     # -- processes
     Attack("start_a_program", "subprocess.run(['/bin/true'])"),
@@ -143,6 +156,20 @@ ATTACKS = [
             " iopl ioperm modify_ldt lookup_dcookie migrate_pages move_pages mbind set_mempolicy"
         ).split()
     ),
+    *(
+        Attack(f"ask_the_kernel_to_{name}", f"raw('prctl', {option}, {value}, 0, 0, 0)")
+        for name, option, value in (
+            ("outlive_its_supervisor", 1, 0),
+            ("adopt_orphans", 36, 1),
+            ("keep_capabilities", 8, 1),
+            ("take_the_bits_of_root", 28, 0),
+            ("change_its_map_of_memory", 35, 8),
+            ("route_system_calls", 59, 0),
+        )
+    ),
+    Attack("make_a_pipe_larger", "import fcntl; fcntl.fcntl(os.pipe()[1], 1031, 1 << 20)"),
+    Attack("make_a_file_immutable", "import fcntl; fcntl.ioctl(os.open('.', 0), 0x40086602, bytes([16] + [0] * 7))"),
+    Attack("freeze_the_file_system", "import fcntl; fcntl.ioctl(os.open('.', 0), 0xC0045877, 0)"),
     Attack("push_into_a_terminal", "import fcntl; fcntl.ioctl(0, 0x5412, b'x')"),
     Attack("list_network_interfaces", "import fcntl; fcntl.ioctl(socket.socketpair()[0], 0x8912, b' ' * 32)"),
     Attack("fork_into_new_namespaces", "raw('clone', 0x10000000 | 17, 0, 0, 0, 0)"),
@@ -221,6 +248,7 @@ _NUMBERS = {
     "execve": (59, 221), "execveat": (322, 281), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "pidfd_open": (434, 434),
     "setresuid": (117, 147), "setfsuid": (122, 151), "capset": (126, 91), "prctl": (157, 167),
+    "renameat2": (316, 276),
 }  # fmt: skip
 
 

@@ -25,7 +25,7 @@ rt_sigreturn:15:139 pread64:17:67 pwrite64:18:68 readv:19:65 writev:20:66 access
 select:23: sched_yield:24:124 mremap:25:216 msync:26:227 madvise:28:233 dup:32:23 dup2:33: pause:34:
 nanosleep:35:101 getitimer:36:102 alarm:37: setitimer:38:103 getpid:39:172 sendfile:40:71
 sendto:44:206 recvfrom:45:207 sendmsg:46:211 recvmsg:47:212 shutdown:48:210 getsockname:51:204
-getpeername:52:205 setsockopt:54:208 getsockopt:55:209 exit:60:93 wait4:61:260 uname:63:160
+getpeername:52:205 exit:60:93 wait4:61:260 uname:63:160
 flock:73:32 fsync:74:82 fdatasync:75:83 truncate:76:45 ftruncate:77:46 getdents64:217:61
 getcwd:79:17 chdir:80:49 fchdir:81:50 rename:82: mkdir:83: rmdir:84: creat:85: link:86: unlink:87:
 symlink:88: readlink:89: umask:95:166 gettimeofday:96:169 getrlimit:97:163 getrusage:98:165
@@ -58,7 +58,7 @@ getxattr:191:8 lgetxattr:192:9 fgetxattr:193:10 listxattr:194:11 llistxattr:195:
 _RULED = """
 socket:41:198 socketpair:53:199 clone:56:220 fork:57: vfork:58: kill:62:129 tgkill:234:131 ioctl:16:29
 prctl:157:167 fcntl:72:25 setrlimit:160:164 prlimit64:302:261
-setpriority:141:140 sched_setaffinity:203:122 execve:59:221
+setpriority:141:140 sched_setaffinity:203:122 execve:59:221 setsockopt:54:208 getsockopt:55:209
 """
 _NETWORK = """
 connect:42:203 bind:49:200 listen:50:201 accept:43:202 accept4:288:242 sendmmsg:307:269 recvmmsg:299:243
@@ -80,6 +80,10 @@ _PRCTLS = (3, 15, 16, 21, 23, 39, 0x53564D41)
 # DUPFD GETFD SETFD GETFL SETFL GETLK SETLK SETLKW OFD_GETLK OFD_SETLK OFD_SETLKW DUPFD_CLOEXEC
 # GETPIPE_SZ ADD_SEALS GET_SEALS
 _FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032, 1033, 1034)
+# Of SOL_SOCKET; not among these: those that attach filters, and that tell whose the other end is.
+# REUSEADDR TYPE ERROR SNDBUF RCVBUF KEEPALIVE LINGER RCVLOWAT RCVTIMEO SNDTIMEO ACCEPTCONN PROTOCOL
+# DOMAIN
+_SOCKET, _SOCKET_OPTIONS = 1, (2, 3, 4, 7, 8, 9, 13, 18, 20, 21, 30, 38, 39)
 # All but RLIMIT_CORE: a limit of 1 keeps Linux from starting a program of the host's at a crash.
 _LIMITS = tuple(number for number in range(16) if number != RLIMIT_CORE)
 _ITSELF = 0x7E57AB1E  # stands for the guest's process number, until that is known
@@ -115,6 +119,7 @@ def filter_program(
     if network:
         kinds = Condition(1, (_STREAM, _DATAGRAM), _TYPE_BITS)
         rules["socket"] = Rule((Condition(0, _INTERNET), kinds), _DENIED)
+        del rules["setsockopt"], rules["getsockopt"]
     if lent_files or not private_files:
         rules |= dict.fromkeys(_names(_METADATA), always(_PRETENDED))
     if not private_files:
@@ -148,6 +153,8 @@ def _numbers(words: list[str], machine: int) -> dict[str, int]:
 def _rules(forks: bool) -> dict[str, Rule]:
     only_itself = Rule((Condition(0, (0, _ITSELF)),), _NOT_PERMITTED)
     starts = (without(0, ANY),) if forks else (without(0, ANY), Condition(0, (_THREAD,), _THREAD))
+    level = Condition(1, (_SOCKET,))
+    options = Rule((level, Condition(2, _SOCKET_OPTIONS)), bpf.errno(errno.ENOPROTOOPT))
     rules = {
         "socket": always(_DENIED),
         # A pair of datagram sockets could send to any socket that has a path.
@@ -161,6 +168,8 @@ def _rules(forks: bool) -> dict[str, Rule]:
         "sched_setaffinity": only_itself,
         "setpriority": Rule((Condition(0, (0,)), Condition(1, (0,))), _NOT_PERMITTED),
         "execve": always(_DENIED),
+        "setsockopt": options,
+        "getsockopt": options,
     }
     if not forks:
         rules |= {name: always(_NOT_PERMITTED) for name in ("fork", "vfork")}
