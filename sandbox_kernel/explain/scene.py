@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from .problem import Problem
 
-Face = Literal["api", "kernel", "magic", "cli", "mcp"]  # in whose words a hint is given
+Face = Literal["api", "kernel", "magic", "cli", "mcp", "program"]  # in whose words a hint is given
 
 _EMPTY: Mapping[str, Any] = {}
 _MAX_LINE = 500  # characters of a source line that rules look at

@@ -12,9 +12,11 @@ from typing import Final
 
 from .scene import Face
 
+_ELSEWHERE = "programs of Node and Deno have it"
 
-def _to_lend(lack: str, api: str, typed: str) -> dict[Face, str]:
-    """How each face lends a capability that stands in for what is missing."""
+
+def _to_lend(lack: str, api: str, typed: str, program: str = _ELSEWHERE) -> dict[Face, str]:
+    """How each face lends a capability that stands in for what is missing; programs are lent none."""
     start = f"the sandbox has {lack}, so there is no {{name}}; "
     return {
         "api": f"{start}lend it with lend=[capabilities.{api}]",
@@ -22,6 +24,7 @@ def _to_lend(lack: str, api: str, typed: str) -> dict[Face, str]:
         "magic": f"{start}lend it with --lend {typed} on %%runcode",
         "cli": f"{start}a program in Python can lend it, with run_code(…, lend=[{api}])",
         "mcp": f"{start}whoever starts this server can lend it with --lend {typed}",
+        "program": f"{start}{program}",
     }
 
 
@@ -40,6 +43,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "this is Markdown: remove the ``` lines around the code",
         "cli": "this is Markdown: remove the ``` lines around the code",
         "mcp": "this is Markdown: remove the ``` lines around the code",
+        "program": "this is Markdown: remove the ``` lines around the code",
     },
     "python": {
         "api": "this looks like Python, and run_code runs JavaScript and TypeScript; run_program runs Python",
@@ -48,6 +52,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "this looks like Python, but %%runcode runs JavaScript and TypeScript; without the"
         " first line the cell runs as Python",
         "cli": "this looks like Python, but it runs as JavaScript or TypeScript; run takes .py files, too",
+        "program": "this looks like Python, but this program is JavaScript or TypeScript",
     },
     "python_name": "{name} is Python; in JavaScript write {instead}",
     "hash_comment": "a comment begins with // in JavaScript, not with #",
@@ -74,6 +79,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "a cell cannot return; end it with the expression, or write export default VALUE",
         "cli": "a module cannot return; end it with the expression, or write export default VALUE",
         "mcp": "a module cannot return; end it with the expression, or write export default VALUE",
+        "program": "a program cannot return; setResult(VALUE) gives a result",
     },
     "no_default": {
         "api": "write export default VALUE, or use evaluate, whose result is the last expression",
@@ -99,11 +105,13 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "a cell that begins with %%runmodule {path} makes such a module",
         "cli": "--module {path}=@FILE gives the run such a module",
         "mcp": "there are no other modules of yours; write all of it into one",
+        "program": "{path} is not among the files of the program",
     },
     "leads_out": {
         "api": "nothing is above the root of the modules that the run was given",
         "cli": "only files beneath the folder of FILE can be imported; --module ./NAME=@FILE lends"
         " another",
+        "program": "nothing is above the program's directory",
     },
     "namespace": "'{specifier}' has no default export; write import * as {name} from '{specifier}'",
     "module_exports": "{close}'{specifier}' exports {names}",
@@ -129,6 +137,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "kernel": "",
         "magic": "",
         "mcp": "",
+        "program": "",
     },
     "undeclared": "{name} was not declared; write let {name} = …",
     "did_you_mean": "did you mean {name}?",
@@ -136,10 +145,12 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
     "dynamic_code": "the sandbox makes no code from text: no eval, no new Function",
     # -- the web platform and Node
     "timers": _to_lend("no timers", "timers()", "timers"),
-    "network": _to_lend("no network", "fetch(['HOST'])", "fetch=HOST"),
+    "network": _to_lend(
+        "no network", "fetch(['HOST'])", "fetch=HOST", "a tool that is lent can fetch for it"
+    ),
     "web": _to_lend("the language only", "web()", "web"),
     "files": _to_lend("no files", "files('FOLDER')", "fs=files:./FOLDER"),
-    "display": _to_lend("no page", "display()", "display"),
+    "display": _to_lend("no page", "display()", "display", "write what is to be seen to a file"),
     "instead": "the sandbox has no {name}; use {instead}",
     "function_instead": {
         "api": "the sandbox has no {name}; lend a function that does what this code needs, with"
@@ -151,6 +162,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "cli": "the sandbox has no {name}; a program in Python can lend a function that does what"
         " this code needs, with run_code(…, imports=…)",
         "mcp": "the sandbox has no {name}",
+        "program": "the sandbox has no {name}; a tool that is lent can do what this code needs",
     },
     "settings": {
         "api": "the sandbox has no {name}; lend the settings that the code may see with globals=",
@@ -158,6 +170,7 @@ TEXTS: Final[dict[str, str | dict[Face, str]]] = {
         "magic": "the sandbox has no {name}; lend the settings that the code may see with --global",
         "cli": "the sandbox has no {name}; lend the settings that the code may see with --global",
         "mcp": "the sandbox has no {name}; write the settings into the code, or give them as args",
+        "program": "the sandbox has no {name}; args, stdin and env are what the program was given",
     },
     "no_page": "the sandbox has no {name}: there is no page in it",
 }

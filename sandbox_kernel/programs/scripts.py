@@ -15,10 +15,11 @@ from importlib import import_module
 from time import perf_counter
 
 from .. import loops
-from ..contract import CodeExecutionLog, CodeExecutionResult
+from ..contract import CodeExecutionError, CodeExecutionLog, CodeExecutionResult
 from ..engine.default import pool_for_a_run
 from ..errors import EngineClosedError, EngineError
 from ..execution import CodeExecution, note_asking, processor_seconds, start_code
+from ..explain.scene import Scene
 from ..isolation.beneath import Directory
 from ..lending import lend
 from ..options import CodeExecutionOptions
@@ -186,7 +187,7 @@ class ScriptProgram:
             return Ending(ending.KILLED, oom=True, reason=f"memory limit of {limit}")
         if result.status == "terminated":
             return ending.stopped(error.message)
-        self._say("stderr", f"{error.render()}\n")
+        self._say("stderr", f"{_rendered(error)}\n")
         return Ending(1)
 
     def _made(self, how: Ending, left: Left) -> ProgramResult:
@@ -250,6 +251,13 @@ def _modules_in(directory: Directory) -> dict[str, str]:
         except (OSError, UnicodeDecodeError):
             continue  # not a source
     return found
+
+
+def _rendered(error: CodeExecutionError) -> str:
+    """With hints in the words of programs, which lack options that other runs have."""
+    from ..explain.render import render  # only for errors
+
+    return "\n".join(render(error, (error.scene or Scene())._replace(face="program")))
 
 
 def _console_line(log: CodeExecutionLog) -> str:

@@ -49,6 +49,24 @@ def test_an_uncaught_error_is_on_stderr_with_its_place() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("setTimeout(() => {}, 1)", "there is no setTimeout; programs of Node and Deno have it"),
+        ("process.exit(1)", "args, stdin and env are what the program was given"),
+        ("return 1", "setResult(VALUE) gives a result"),
+        ("import './other.js'", "./other.js is not among the files of the program"),
+        ("import os", "this program is JavaScript or TypeScript"),
+        ("await fetch('http://x')", "a tool that is lent can fetch for it"),
+        ("new Worker('x')", "a tool that is lent can do what this code needs"),
+    ],
+)
+def test_hints_name_nothing_that_a_program_cannot_have(code: str, hint: str) -> None:
+    said = " ".join(js(code).stderr.split())
+    assert hint in said
+    assert "=" not in said.rpartition("hint: ")[2]  # an option of run_code
+
+
+@pytest.mark.parametrize(
     "code",
     ["this is no program", "import x from 'nowhere'", "await Promise.reject(new Error('x'))"],
 )
