@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..clean import clean
 from ..contract import CodeExecutionLog, CodeExecutionResult
@@ -14,17 +14,18 @@ from ..jsonable import to_jsonable
 from ..notebook.show.output import console_line, show
 from ..notebook.show.traceback import traceback_of
 from ..options import Language
+from ..programs.runtimes import RUNTIMES
 from ..run import run_cell
 from ..values import undefined
 from . import exits, terminal
 from .arguments import Arguments
 from .sources import source_of
 
-LANGUAGES: dict[str, Language] = {
-    ".ts": "typescript",
-    ".mts": "typescript",
-    ".js": "javascript",
-    ".mjs": "javascript",
+LANGUAGES = {
+    suffix: cast(Language, runtime.name)
+    for runtime in reversed(RUNTIMES)
+    if runtime.is_script
+    for suffix in runtime.suffixes
 }
 _BOUNDS = Bounds(files=1_000, bytes=16 * 2**20, entries=10_000, depth=8)  # of what can be imported
 

@@ -14,12 +14,11 @@ from .program import run_program_file
 
 Runner = Callable[[Arguments, str], int]
 
-_PROGRAMS: dict[str, Runner] = {
-    suffix: partial(run_program_file, runtime.name)
+_RUNNERS: dict[str, Runner] = {
+    suffix: run_module if runtime.is_script else partial(run_program_file, runtime.name)
     for runtime in RUNTIMES
     for suffix in runtime.suffixes
 }
-_RUNNERS: dict[str, Runner] = {**_PROGRAMS, **dict.fromkeys(LANGUAGES, run_module)}
 _NOT_RUN = {
     ".tsx": "JSX is not supported",
     ".jsx": "JSX is not supported",

@@ -37,10 +37,10 @@ _SOURCES_OF_DENO = (("name", "program.ts"),)
 PYTHON, NODE, DENO = "python", "node", "deno"
 RUNTIMES = (
     Runtime(PYTHON, "Python", ("py", "python3"), (".py",)),
-    Runtime(NODE, "Node.js", ("nodejs",), (".cjs", ".mjs"), _SOURCES_OF_NODE),
+    Runtime(NODE, "Node.js", ("nodejs",), (".cjs",), _SOURCES_OF_NODE),
     Runtime(DENO, "Deno", sources=_SOURCES_OF_DENO),
-    Runtime("javascript", "JavaScript", ("js",), (".js",), is_script=True),
-    Runtime("typescript", "TypeScript", ("ts",), (".ts",), is_script=True),
+    Runtime("javascript", "JavaScript", ("js",), (".js", ".mjs"), is_script=True),
+    Runtime("typescript", "TypeScript", ("ts",), (".ts", ".mts"), is_script=True),
 )
 NAMES = tuple(runtime.name for runtime in RUNTIMES)
 _BY_NAME = {name: runtime for runtime in RUNTIMES for name in (runtime.name, *runtime.aliases)}
