@@ -80,6 +80,11 @@ def test_only_pythons_own_ends_of_lines_count(run: Run, line: str) -> None:
     assert result.stderr.endswith("ZeroDivisionError: division by zero\n")
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_carets_stand_under_what_failed(run: Run, end: str) -> None:
+    assert "    x = 1 / 0\n        ~~^~~\n" in run(f"x = 1 / 0{end}").stderr
+
+
 def test_its_source_is_found_for_functions_and_classes(run: Run) -> None:
     code = "import inspect\nclass A:\n    x = 1\ndef f():\n    pass\nprint(inspect.getsource(A) + inspect.getsource(f))"
     assert run(code).stdout == "class A:\n    x = 1\ndef f():\n    pass\n\n"

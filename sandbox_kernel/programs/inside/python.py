@@ -147,7 +147,7 @@ class PythonProgram:
 
     def _execute(self, main: types.ModuleType) -> None:
         text = self._source.decode("utf-8-sig")
-        lines = list(io.StringIO(text, newline=None))
+        lines = list(io.StringIO(text if text.endswith("\n") else f"{text}\n", newline=None))
         for name in (FILENAME, os.path.join(self._box, FILENAME)):
             linecache.cache[name] = (len(text), None, lines, name)
         code = compile(text, FILENAME, "exec", dont_inherit=True)
