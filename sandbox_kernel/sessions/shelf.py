@@ -109,7 +109,16 @@ class Shelf:
         """Removes what was put away, unless a program still runs in it."""
         for name in self._names(_REMOVED):
             with suppress(OSError):  # it stays for the next time
-                _remove(self._root, f"{_REMOVED}/{name}")
+                self._remove(f"{_REMOVED}/{name}")
+
+    def _remove(self, place: str) -> None:
+        with self._structure():
+            lease = _locked_to_remove(self._root, place)
+        try:
+            self._root.remove_tree(place)
+        finally:
+            if lease is not None:
+                os.close(lease)
 
     def _claim(self, session_id: str) -> int | None:
         """A workspace that has expired is put away, and another one made."""
@@ -204,14 +213,15 @@ def _put_away(root: Directory, session_id: str) -> bool:
     return there
 
 
-def _remove(root: Directory, place: str) -> None:
+def _locked_to_remove(root: Directory, place: str) -> int | None:
+    """None if another sweep was cut short; BlockingIOError while a program runs in it."""
     try:
         lease = root.open(f"{place}/{_LEASE}", os.O_RDWR)
     except FileNotFoundError:
-        root.remove_tree(place)  # another sweep was cut short
-        return
+        return None
     try:
         fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        root.remove_tree(place)
-    finally:
+    except BlockingIOError:
         os.close(lease)
+        raise
+    return lease

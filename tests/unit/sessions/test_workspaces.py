@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from sandbox_kernel import OptionError
+from sandbox_kernel.isolation.beneath import Directory
 from sandbox_kernel.sessions import Workspaces
 from tests.unprivileged import as_nobody
 from tests.waiting import until
@@ -273,6 +275,27 @@ def test_a_deleted_workspace_frees_the_disk(workspaces: Workspaces) -> None:
     workspaces.delete("s1")
     assert not workspace.path.exists()
     assert until(lambda: os.listdir(workspaces.root / ".removed") == [])
+
+
+def test_a_sweep_waits_until_a_workspace_is_put_away_as_a_whole(
+    workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspaces.open("s").write("file", "x")
+    rename = Directory.rename
+    sweeps: list[threading.Thread] = []
+
+    def renamed_while_a_sweep_comes(directory: Directory, old: Any, new: Any) -> None:
+        rename(directory, old, new)
+        if not sweeps:
+            sweeps.append(threading.Thread(target=workspaces.shelf.sweep))
+            sweeps[0].start()
+            sweeps[0].join(0.2)  # where it does not wait, it is over by then
+
+    monkeypatch.setattr(Directory, "rename", renamed_while_a_sweep_comes)
+    assert workspaces.delete("s")
+    sweeps[0].join()
+    assert workspaces.sessions() == []
+    assert os.listdir(workspaces.root / ".leases") == []
 
 
 def test_permissions_that_a_program_took_away_do_not_keep_its_workspace(tmp_path: Path) -> None:
