@@ -12,6 +12,8 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
+from ..budget import clipped
+from ..clean import clean_line
 from ..errors import EngineError
 from ..sessions.private import PrivateFolder
 from .protocol import Binary
@@ -20,6 +22,7 @@ from .settings import Settings
 
 _PATIENCE = 20  # seconds
 _LAST_WORDS = 8_000  # characters
+_LONGEST_LINE = 300
 _OUT_OF_MEMORY = (
     "out of memory",
     "allocation failed",
@@ -117,7 +120,7 @@ def _examined(runtime: str, path: str, _changed: int) -> Binary:
         answer = json.loads(done.stdout)
         version = tuple(int(part) for part in answer["version"].split("."))
     except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
-        raise EngineError(f"{path} does not work as {maker.title}: {error}") from error
+        raise EngineError(f"{path} does not work as {maker.title}: {_why(error)}") from error
     finally:
         folder.remove()
     if version[0] < maker.oldest:
@@ -125,6 +128,16 @@ def _examined(runtime: str, path: str, _changed: int) -> Binary:
         raise EngineError(f"{is_older}; programs need {maker.oldest} or later")
     files = tuple(answer["files"])
     return Binary(runtime, path, files, answer["data"], answer["resident"], answer["version"])
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        said = error.stderr.decode(errors="replace").strip().partition("\n")[0]
+        how = f"its exit code is {error.returncode}"
+        return f"{how}, and it says {clipped(clean_line(said), _LONGEST_LINE)}" if said else how
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"it does not answer within {_PATIENCE} s"
+    return error.strerror or str(error) if isinstance(error, OSError) else "it says something else"
 
 
 _MAKERS = {

@@ -314,8 +314,19 @@ def test_something_else_is_not_taken_for_node(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"is Node.js 18.0.0; programs need 20 or later"):
         found_node(str(fake))
     fake.write_text("#!/bin/sh\necho hello\n")
-    with pytest.raises(EngineError, match=r"does not work as Node.js"):
+    with pytest.raises(EngineError, match=r"does not work as Node.js: it says something else$"):
         found_node(str(fake))
+
+
+def test_a_node_that_dies_at_birth_says_why(tmp_path: Path) -> None:
+    fake = tmp_path / "node"
+    fake.write_text("#!/bin/sh\necho 'cannot open libnode.so' >&2\nexit 127\n")
+    fake.chmod(0o755)
+    why = "its exit code is 127, and it says cannot open libnode.so"
+    with pytest.raises(EngineError, match=f"node does not work as Node.js: {why}$"):
+        found_node(str(fake))
+    with pytest.raises(EngineError, match=r"/false does not work as Node.js: its exit code is 1$"):
+        found_node(str(shutil.which("false")))
 
 
 def test_the_wheel_serves_where_there_is_no_other(
