@@ -323,9 +323,22 @@ class ProgramPool:
 
     def _wake(self) -> None:
         if self._thread is None and not self._closed:
-            self._thread = threading.Thread(target=self._work, name="sandbox-programs", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._work, name="sandbox-programs", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                self._tell_those_who_wait(error)
+                return
+            self._thread = thread
         self._changed.notify_all()
+
+    def _tell_those_who_wait(self, error: RuntimeError) -> None:
+        """There is no thread that could do something for them."""
+        problem = EngineError(f"no process for the program could be started: {error}")
+        self._asks, self._problem = False, problem
+        for program in self._waiting:
+            with suppress(RuntimeError):  # its loop is closed
+                program.loop.call_soon_threadsafe(program.fail, problem)
 
     def _work(self) -> None:
         while True:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -200,6 +201,27 @@ async def test_no_descriptors_are_left(
     assert (await run_program("print(1)", engine=fresh)).exit_code == 0
     fresh.close()
     assert await eventually(lambda: not list(tmp_path.glob("sandbox-programs-*")))
+
+
+def test_no_thread_can_be_started(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name.startswith("sandbox-programs"):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with Programs(isolation=level, spares=0, concurrency=1) as programs:
+        with monkeypatch.context() as scarce:
+            scarce.setattr(threading.Thread, "start", refuse)
+            runs = [run_program("print(1)", engine=programs) for _ in range(3)]
+            for run in runs:
+                with pytest.raises(EngineError, match="could be started: can't start new thread"):
+                    run.wait(30)
+            with pytest.raises(EngineError, match="can't start new thread"):
+                programs.doctor()
+            assert (programs.executing, programs.queued) == (0, 0)
+        assert works(programs)
 
 
 def test_the_disk_is_full(fresh: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
