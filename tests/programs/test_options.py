@@ -116,6 +116,11 @@ set_result({'n': [1, 2.5, None, 'ä']}, files=['chart.png', 'missing.csv', '/etc
         assert f"set_result: {name}: " in result.stderr
 
 
+def test_one_path_is_no_list_of_paths(run: Run) -> None:
+    result = run("set_result(1, files='report.csv')")
+    assert result.stderr.endswith("TypeError: files must be a list of paths, not str\n")
+
+
 def test_a_result_that_is_not_json_is_an_error_of_the_program(run: Run) -> None:
     result = run("set_result({1, 2})")
     assert "TypeError: Object of type set is not JSON serializable" in result.stderr

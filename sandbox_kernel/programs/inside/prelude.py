@@ -38,6 +38,8 @@ def set_result(data: Any, files: Any = None) -> None:
 
     The data must be JSON. Called again, the last call counts.
     """
+    if isinstance(files, str | bytes | os.PathLike):
+        raise TypeError(f"files must be a list of paths, not {type(files).__name__}")
     names = [os.fspath(each) for each in files or ()]
     text = json.dumps({"data": data, "files": names}, allow_nan=False).encode()
     if len(text) > RESULT_BYTES:
