@@ -62,7 +62,7 @@ class Listener(Protocol):
         """A person is asked about calls from now on, or no longer."""
 
     def on_open(self, exports: Mapping[str, GuestFunction | None]) -> None:
-        """The module stays open, and these may be called; None for an export that is no function."""
+        """The module stays open, and these may be called; None for an export that is not a function."""
 
     def on_report(self, value: Any) -> None: ...
     def on_log(self, log: CodeExecutionLog) -> None: ...

@@ -259,7 +259,7 @@ def is_identifier(name: str) -> bool:
 
 
 def is_variable(name: str) -> bool:
-    """An identifier that is no word of the language, as `delete` is."""
+    """An identifier that is not a word of the language, as `delete` is."""
     return is_identifier(name) and name not in _RESERVED
 
 

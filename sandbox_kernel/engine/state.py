@@ -1,5 +1,5 @@
 """The states of a conversation with a worker, all of them here: what may follow what, and what a
-worker may say in each. A stop may be asked for in any state, so it is no state of its own.
+worker may say in each. A stop may be asked for in any state, so it is not a state of its own.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Lifecycle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.state = State.QUEUED
-        self.ended = False  # asked before and after every message, so it is no property
+        self.ended = False  # asked before and after every message, so it is not a property
         self.stopping = False
         self.reason: str | None = None
 

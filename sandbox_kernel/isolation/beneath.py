@@ -169,7 +169,7 @@ class Directory:
     def mkdir(
         self, path: Path, *, mode: int = 0o700, owner: int | None = None, parents: bool = False
     ) -> None:
-        """With `parents` also the folders on the way; then one that is there is no error."""
+        """With `parents` also the folders on the way; then one that is there is not an error."""
         parts = parts_of(path)
         if parents:
             self._make_way(parts, mode, owner)
