@@ -19,6 +19,7 @@ from ..wire import messages
 from ..wire.frame import Buffer, pack
 from ..wire.values import encode, encode_error
 from .complaints import Complaints
+from .held import Arguments, Held
 
 # After a synchronous answer the guest often calls again at once. Polling for a moment is cheaper
 # than sleeping and being woken, if there is another processor for the guest; it goes on for as long
@@ -26,21 +27,10 @@ from .complaints import Complaints
 _LINGER_SECONDS = 400e-6 if (os.cpu_count() or 1) > 1 else 0.0
 _NEVER_LENDS = frozenset((type(None), bool, int, float, str, bytes))
 _NEVER_AWAITABLE = frozenset((type(None), bool, int, float, str, bytes, list, tuple, dict))
-_MOST_ERRORS = 100
 _SITE_SECONDS = 0.1  # that a question waits for the line that asks it
 _ONE_OF_CALLS = [int, int, list]
 _AT_ONCE = 500  # calls that are cancelled in one turn of the loop
 _TOO_LATE = "the run ended before it was allowed"
-
-
-class Arguments:
-    """Of the calls of one message. What they take here counts until none of the calls holds them."""
-
-    __slots__ = ("holders", "weight")
-
-    def __init__(self, weight: int) -> None:
-        self.weight = weight
-        self.holders = 0
 
 
 _Pending = tuple[asyncio.Task[Any], Awaitable[Any], Arguments]
@@ -83,6 +73,7 @@ class Calls:
         most_in_errors: int,
     ) -> None:
         """`most_in_errors` is what the arguments that exceptions hold may take."""
+        self.held = Held(most_in_errors)
         self._loop = loop
         self._context = context
         self._bridges = bridges
@@ -97,13 +88,10 @@ class Calls:
         self._tasks: dict[int, _Pending] = {}
         self.begun = 0  # how many of those there were
         self._entered = 0  # the last of them that has taken its first step
-        self.weight = 0  # of the arguments that calls in flight and exceptions hold, about
         self._answered_at = 0.0
         self._stopped = self._closed = False
         self.blocked = False
         self.linger_until = 0.0
-        self.errors: list[BaseException] = []  # the first that bridges raised
-        self._left_for_errors = most_in_errors
 
     @property
     def in_flight(self) -> int:
@@ -342,7 +330,7 @@ class Calls:
         task = self._loop.create_task(answer, context=self._context)
         if not task.done():  # some loops begin tasks at once
             self._tasks[number] = task, awaitable, given
-            self._hold(given)
+            self.held.hold(given)
 
     async def _answer(
         self,
@@ -379,17 +367,7 @@ class Calls:
             if record is not None and not self._closed:
                 _ended(record, outcome, began)
             if number in self._tasks:
-                self._let_go(self._tasks.pop(number)[2])
-
-    def _hold(self, given: Arguments) -> None:
-        if not given.holders:
-            self.weight += given.weight
-        given.holders += 1
-
-    def _let_go(self, given: Arguments) -> None:
-        given.holders -= 1
-        if not given.holders:
-            self.weight -= given.weight
+                self.held.let_go(self._tasks.pop(number)[2])
 
     def _return(
         self,
@@ -412,7 +390,7 @@ class Calls:
                 return
             frame = pack(messages.RETURN, call, 0, text.encode(), attachments)
         except Exception as error:  # not only SerializationError: it ran methods of the value
-            self._note(error, given)
+            self.held.keep(error, given)
             self._throw(call, error)
             return
         self._guest.post(frame, now=now)
@@ -420,21 +398,12 @@ class Calls:
 
     def _raised(self, call: int, error: BaseException, given: Arguments, *, wanted: bool) -> None:
         """Told to the guest if it waits; KeyboardInterrupt and SystemExit are raised again on the loop."""
-        self._note(error, given)
+        self.held.keep(error, given)
         if wanted:
             self._throw(call, error)
         else:
             self._complaints.tell("a one-way bridge raised", error)
         pass_on(self._loop, error)
-
-    def _note(self, error: BaseException, given: Arguments) -> None:
-        """For the author of the bridge, and without our own frame. Its frames hold the arguments."""
-        if len(self.errors) == _MOST_ERRORS or given.weight > self._left_for_errors:
-            return
-        self._left_for_errors -= given.weight
-        self._hold(given)
-        trace = error.__traceback__
-        self.errors.append(error.with_traceback(trace.tb_next if trace else None))
 
     def _throw(self, call: int, error: BaseException) -> None:
         text = encode_error(error).encode()

@@ -373,7 +373,7 @@ class Conversation:
     def _completed(self, outcome: Outcome) -> Outcome:
         if outcome.error is not None:
             outcome = ending.placed(outcome, self._hearing.place)
-        errors = self._calls.errors
+        errors = self._calls.held.errors
         return replace(outcome, bridge_errors=tuple(errors)) if errors else outcome
 
     def _release_all(self) -> None:

@@ -149,7 +149,7 @@ class Hearing:
     def _charge(self, size: int) -> None:
         """Before anything of that size is made."""
         cap = self._settings.output_bytes
-        if self._output + self._calls.weight + size > cap:
+        if self._output + self._calls.held.weight + size > cap:
             raise OverBudget(f"more than {spell_size(cap)} of output")
         self._output += size
 
