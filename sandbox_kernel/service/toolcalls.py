@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
+from ..brief import brief_start
 from ..jsonable import to_jsonable
 from ..spelling import suggestion
 from ..tools.recursion import is_name_of_one
@@ -72,7 +73,7 @@ class LentTools(Toolbox):
             refuse_recursion(name)
         if self._names is not None and name not in self._names:
             raise UnknownToolError(
-                f"there is no tool {name!r:.80}; {suggestion(name, self._names)}"
+                f"there is no tool {brief_start(name)}; {suggestion(name[:80], self._names)}"
             )
         return _Elsewhere(name, self._line, self._count), {} if args is None else args
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..annotations import Kind, kind_of, made_fields
 from ..bridges import mode_of
+from ..brief import brief_start
 from ..errors import OptionError, SandboxError
 from ..schemas import problem_with, sure_check
 from ..wire.messages import ASYNC
@@ -115,7 +116,7 @@ async def called(tool: Tool, args: Any, context: ToolContext | None = None) -> T
 
 def check_args(name: str, parameters: Mapping[str, Any], args: Any) -> None:
     if not isinstance(args, Mapping):
-        problem: str | None = f"the arguments are {args!r:.80}, not an object"
+        problem: str | None = f"the arguments are {brief_start(args)}, not an object"
     else:
         problem = problem_with(args, parameters)
     if problem is not None:

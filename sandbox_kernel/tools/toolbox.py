@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
+from ..brief import brief_start
 from ..calls import FAILED, OK, Call, Refused, mark
 from ..errors import OptionError, SandboxError
 from ..loans import is_capability
@@ -59,7 +60,7 @@ class Toolbox:
         tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
             raise UnknownToolError(
-                f"there is no tool {name!r:.80}; {suggestion(str(name)[:80], self._tools)}"
+                f"there is no tool {brief_start(name)}; {suggestion(_start(name), self._tools)}"
             )
         return tool
 
@@ -220,18 +221,22 @@ def _tool_of(each: Any, name: str | None) -> Tool:
     return FunctionTool(each, name)
 
 
-def _pairs(calls: Any) -> list[tuple[str, Any]]:
+def _pairs(calls: Any) -> list[tuple[Any, Any]]:
     if not isinstance(calls, list | tuple) or len(calls) > MOST_PARALLEL:
         raise TypeError(f"a list of at most {MOST_PARALLEL:,} calls is expected")
     return [_pair(call) for call in calls]
 
 
-def _pair(call: Any) -> tuple[str, Any]:
+def _pair(call: Any) -> tuple[Any, Any]:
     if isinstance(call, Mapping):
-        return str(call.get("name")), call.get("args")
+        return call.get("name"), call.get("args")
     if isinstance(call, list | tuple) and len(call) in (1, 2):
-        return str(call[0]), call[1] if len(call) == 2 else None
-    raise TypeError(f"a call is a name and its arguments, not {call!r:.80}")
+        return call[0], call[1] if len(call) == 2 else None
+    raise TypeError(f"a call is a name and its arguments, not {brief_start(call)}")
+
+
+def _start(name: object) -> str:
+    return name[:80] if isinstance(name, str) else ""
 
 
 def _is_importable(tool: Tool) -> bool:
