@@ -7,6 +7,7 @@ A lent function may carry marks, attributes that say more about it than its name
     __sandbox_also__   another name that rules know it by
     __sandbox_gated__  of one that carries calls of others: called in its place if there is a gate, with
                        `async decide(calls) -> decisions` and the arguments
+    __sandbox_late__   true of a plain function that gives an awaitable: the guest waits for its value
 """
 
 from __future__ import annotations
@@ -103,6 +104,7 @@ class Marks(NamedTuple):
     rule: Callable[..., object] | None = None
     gated: Callable[..., Awaitable[Any]] | None = None
     also: str | None = None
+    late: bool | None = None
 
     @classmethod
     def of(cls, function: object) -> Marks:
@@ -111,7 +113,8 @@ class Marks(NamedTuple):
         rule = getattr(function, "__sandbox_rule__", None)
         gated = getattr(function, "__sandbox_gated__", None)
         also = getattr(function, "__sandbox_also__", None)
-        marks = cls(tier, will, rule, gated, also)
+        late = getattr(function, "__sandbox_late__", None)
+        marks = cls(tier, will, rule, gated, also, late)
         return UNMARKED if all(each is None for each in marks) else marks
 
     def put_on(self, call: Call) -> None:
@@ -144,7 +147,7 @@ UNMARKED = Marks()
 
 
 def mark(function: Any, **marks: object) -> None:
-    """Puts `will`, `rule`, `also` or `gated` on a function that is lent; `Marks.of` finds them."""
+    """Puts `will`, `rule`, `also`, `gated` or `late` on a function that is lent; `Marks.of` finds them."""
     for name, found in marks.items():
         setattr(function, f"__sandbox_{name}__", found)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Literal, NamedTuple, get_args
 
 from ..loans import Display
 from ..spelling import suggestion
+from ..values import MAX_SAFE_INTEGER
 from .fields import Row, given_options, given_text, is_number, rows_of, text_of
 
 Mark = Literal["line", "bar", "area", "point", "histogram"]
@@ -17,6 +19,7 @@ MARKS: tuple[Mark, ...] = get_args(Mark)
 MOST_POINTS = 5_000  # drawn in one chart
 MOST_BARS = 200
 MOST_SERIES = 10
+_MOST_TEXTS = 10_000  # of different categories, that are spelled
 _OPTIONS = ("mark", "data", "x", "y", "color", "title", "log")
 _OTHERS = "others"
 
@@ -83,28 +86,28 @@ def chart_of(given: Any) -> Chart:
     )
 
 
-def _field(rows: list[Row], options: Mapping[str, Any], name: str) -> str | None:
+def _field(rows: Sequence[Row], options: Mapping[str, Any], name: str) -> str | None:
     field = given_text(options, name, "chart")
     if not field:
         return None
     field = str(options[name])
     if not any(field in row for row in rows[:1000]):
-        known = ", ".join(text_of(each, 40) for each in list(rows[0])[:20])
+        known = ", ".join(text_of(each, 40) for each in islice(rows[0], 20))
         raise ValueError(
             f"{name} of chart names the field '{text_of(field, 60)}', which no row has: {known}"
         )
     return field
 
 
-def _only_numbers(rows: list[Row], x: str | None) -> str:
+def _only_numbers(rows: Sequence[Row], x: str | None) -> str:
     for name, value in rows[0].items():
-        if name != x and is_number(value):
-            return str(name)
+        if name != x and isinstance(name, str) and is_number(value):
+            return name
     raise ValueError("chart needs y, the name of a field with numbers")
 
 
 def _x_axis(
-    rows: list[Row], x: str | None, mark: str
+    rows: Sequence[Row], x: str | None, mark: str
 ) -> tuple[Axis, list[str], list[float | None]]:
     """What kind of axis the values make, the names of its categories, and the place of each row."""
     if x is None:
@@ -117,8 +120,27 @@ def _x_axis(
     if mark != "bar" and (moments := _moments(values)):
         return "time", [], moments
     names: dict[str, int] = {}
-    places = [float(names.setdefault(text_of(value), len(names))) for value in values]
+    texts = _Texts()
+    places = [float(names.setdefault(texts.of(value), len(names))) for value in values]
     return "category", list(names), list(places)
+
+
+class _Texts:
+    """The texts of a field. What is met again is not spelled again, and only so much is spelled."""
+
+    def __init__(self) -> None:
+        self._spelled: dict[object, str] = {}
+
+    def of(self, value: Any) -> str:
+        if type(value) is int and abs(value) <= MAX_SAFE_INTEGER:
+            return str(value)
+        key: object = value if isinstance(value, str) else id(value)
+        text = self._spelled.get(key)
+        if text is None:
+            count = len(self._spelled)
+            text = text_of(value) if count < _MOST_TEXTS else f"… {count}"
+            self._spelled[key] = text
+        return text
 
 
 def _moments(values: list[Any]) -> list[float | None] | None:
@@ -149,21 +171,22 @@ def _number(value: Any) -> float | None:
 
 
 def _series(
-    rows: list[Row], y: str, color: str | None, places: list[float | None], log: bool
+    rows: Sequence[Row], y: str, color: str | None, places: list[float | None], log: bool
 ) -> dict[str, list[Point]]:
     series: dict[str, list[Point]] = {}
+    texts = _Texts()
     for row, place in zip(rows, places, strict=True):
         value = _number(row.get(y))
         if value is None or place is None or (log and value <= 0):
             continue
-        name = "" if color is None else text_of(row.get(color))
+        name = "" if color is None else texts.of(row.get(color))
         if name not in series and len(series) >= MOST_SERIES:
             name = _OTHERS
         series.setdefault(name, []).append((place, value))
     return series
 
 
-def _histogram(rows: list[Row], options: Mapping[str, Any], title: str, log: bool) -> Chart:
+def _histogram(rows: Sequence[Row], options: Mapping[str, Any], title: str, log: bool) -> Chart:
     x = _field(rows, options, "x") or _field(rows, options, "y") or _only_numbers(rows, None)
     values = [value for row in rows if (value := _number(row.get(x))) is not None]
     if not values:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from itertools import accumulate, islice, takewhile
@@ -83,23 +83,18 @@ def given_options(options: Any, what: str, known: Sequence[str]) -> Mapping[str,
     return options
 
 
-def rows_of(data: Any, what: str) -> list[Row]:
-    """Records, from an array of objects, of arrays or of plain values, or from an object of columns."""
+def rows_of(data: Any, what: str) -> Sequence[Row]:
+    """Records, from an array of objects, of arrays or of plain values, or from an object of columns.
+
+    Nothing is copied but what is looked at: rows that are shared may be many times the guest's memory.
+    """
     if isinstance(data, Mapping):
-        columns = {
-            str(name): list(islice(_items(values, what), MOST_ROWS))
-            for name, values in data.items()
-        }
-        length = max(map(len, columns.values()), default=0)
-        return [
-            {name: values[at] for name, values in columns.items() if at < len(values)}
-            for at in range(length)
-        ]
+        return _Columns(data, what)
     return [_row(item) for item in islice(_items(data, what), MOST_ROWS)]
 
 
-def _items(data: Any, what: str) -> Any:
-    if isinstance(data, str | bytes) or not hasattr(data, "__iter__"):
+def _items(data: Any, what: str) -> Collection[Any]:
+    if isinstance(data, str | bytes) or not isinstance(data, Collection):
         raise TypeError(f"the data of {what} must be an array of rows, or an object of columns")
     return data
 
@@ -108,8 +103,78 @@ def _row(item: Any) -> Row:
     if isinstance(item, Mapping):
         return item
     if isinstance(item, list | tuple):
-        return {str(at): value for at, value in enumerate(item)}
+        return _Indexed(item)
     return {"value": item}
+
+
+class _Indexed(Mapping[str, Any]):
+    """An array as a row, whose fields are numbered."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self._items = items
+
+    def __getitem__(self, name: str) -> Any:
+        at = int(name) if name.isdecimal() and len(name) < 10 else -1
+        if not 0 <= at < len(self._items) or str(at) != name:
+            raise KeyError(name)
+        return self._items[at]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, range(len(self._items)))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+class _Columns(Sequence[Row]):
+    """An object of columns as rows."""
+
+    def __init__(self, given: Mapping[Any, Any], what: str) -> None:
+        columns = {name: _items(values, what) for name, values in given.items()}
+        self._given = {name: columns[name] for name in columns if isinstance(name, str)}
+        self._length = min(MOST_ROWS, max(map(len, self._given.values()), default=0))
+        self._read: dict[str, Sequence[Any]] = {}
+
+    def names(self, at: int) -> Iterator[str]:
+        """Of the columns that are so long."""
+        return (name for name, values in self._given.items() if at < len(values))
+
+    def cell(self, name: str, at: int) -> Any:
+        if name not in self._read:
+            values = self._given[name]
+            self._read[name] = values if isinstance(values, Sequence) else list(values)
+        try:
+            return self._read[name][at]
+        except IndexError:
+            raise KeyError(name) from None
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(self._length))]
+        if not 0 <= at < self._length:
+            raise IndexError(at)
+        return _Across(self, at)
+
+
+class _Across(Mapping[str, Any]):
+    """A row of columns."""
+
+    __slots__ = ("_at", "_columns")
+
+    def __init__(self, columns: _Columns, at: int) -> None:
+        self._columns, self._at = columns, at
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns.cell(name, self._at)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._columns.names(self._at)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def is_number(value: Any) -> bool:

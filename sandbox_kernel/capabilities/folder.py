@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..isolation.resolve import failure, parts_of
 
+_LONGEST_PATH = 4_096  # characters
+
 Parts = tuple[bytes, ...]  # the names on the way; none for the root
 Kind = Literal["file", "folder", "link", "other"]
 
@@ -49,6 +51,8 @@ def place(path: object) -> Parts:
     """The names on the way that a guest's path describes. Raises for one that leads out."""
     if not isinstance(path, str):
         raise TypeError(f"the path must be a string, not {type(path).__name__}")
+    if len(path) > _LONGEST_PATH:
+        raise failure(errno.ENAMETOOLONG, b"")
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise failure(errno.EINVAL, b"")
     return parts_of(path)

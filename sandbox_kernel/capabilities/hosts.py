@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urljoin
 
+from ..brief import brief_start
 from ..errors import OptionError
 
 METHODS = frozenset("GET HEAD POST PUT PATCH DELETE OPTIONS".split())
@@ -211,7 +212,7 @@ def check_headers(headers: Mapping[Any, object], where: str) -> dict[str, str]:
     """Raises OptionError, a ValueError, for names and values that could end a header."""
     for name, value in headers.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-            raise OptionError(f"{where}: {name!r:.80} is not the name of a header")
+            raise OptionError(f"{where}: {brief_start(name)} is not the name of a header")
         if not isinstance(value, str) or re.search(r"[^\t\x20-\x7e\x80-\xff]", value):
             raise OptionError(f"{where}: the header {name} has a value that no header can have")
     return {str(name): str(value).strip() for name, value in headers.items()}

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from ..brief import brief_start
 from ..loans import Display
 from ..pictures import picture_size
 from .fields import given_options, given_text
@@ -56,7 +57,7 @@ def _encoded(given: Mapping[Any, Any]) -> bytes:
             side = int(side)
         if isinstance(side, bool) or not isinstance(side, int) or side < 1:
             raise TypeError(
-                f"{name} of an image must be a whole number of pixels, not {side!r:.40}"
+                f"{name} of an image must be a whole number of pixels, not {brief_start(side, 40)}"
             )
     width, height = int(width), int(height)  # type: ignore[arg-type]  # checked above
     _check_pixels(width, height)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from ..brief import brief_start
 from ..calls import mark
 from ..values import GuestError
 from .folder import Folder, Parts, place, spelled
@@ -108,7 +109,7 @@ class NodeCalls:
             decode = _DECODERS.get(encoding.lower()) if isinstance(encoding, str) else None
             if decode is None:
                 raise ValueError(
-                    f"unknown encoding {encoding!r:.40}; known: {', '.join(_DECODERS)}"
+                    f"unknown encoding {brief_start(encoding, 40)}; known: {', '.join(_DECODERS)}"
                 )
         data = self._folder.read(self._place(path))
         return data if decode is None else decode(data)

@@ -21,6 +21,7 @@ from tornado.netutil import Resolver
 from tornado.simple_httpclient import HTTPTimeoutError
 
 from .. import __version__
+from ..brief import brief_start
 from ..errors import LimitError, OptionError
 from ..http_client import HTTPClient
 from .addresses import is_public
@@ -107,8 +108,8 @@ class Requests:
         try:
             target, given = target_of(url), _given_headers(headers)
             method, data = _checked_method(method), _checked_body(body, self._bounds.max_bytes)
-            if redirect not in _MODES:
-                raise ValueError(f"redirect is {', '.join(_MODES)}, not {redirect!r:.40}")
+            if not isinstance(redirect, str) or redirect not in _MODES:
+                raise ValueError(f"redirect is {', '.join(_MODES)}, not {brief_start(redirect, 40)}")
             return await self._follow(target, method, given, data, redirect, permit)
         except TimeoutError:
             raise Refused(f"fetch failed: no answer within {self._bounds.timeout:g} s") from None
@@ -129,7 +130,7 @@ class Requests:
         method: str,
         headers: dict[str, str],
         body: bytes | None,
-        mode: str,
+        mode: Any,
         permit: Permit | None,
     ) -> list[Any]:
         first, left = target, self._bounds.timeout
@@ -317,7 +318,9 @@ def _given_headers(headers: Any) -> dict[str, str]:
 def _checked_method(method: Any) -> str:
     if isinstance(method, str) and method.upper() in METHODS:
         return method.upper()
-    raise ValueError(f"the method {method!r:.40} is none of {', '.join(sorted(METHODS))}")
+    raise ValueError(
+        f"the method {brief_start(method, 40)} is none of {', '.join(sorted(METHODS))}"
+    )
 
 
 def _checked_body(body: Any, most: int) -> bytes | None:

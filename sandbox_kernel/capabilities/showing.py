@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..bridges import mode_of
+from ..calls import mark
 from ..errors import LimitError, OptionError
 from ..loans import Display, Loan
 from ..values import Undefined
@@ -19,6 +21,7 @@ from .tables import table_display
 _EXPORTS = ("table", "chart", "image")
 MOST_DISPLAYS = 50
 MOST_BYTES = 4 * 2**20  # of one
+MOST_BYTES_IN_ALL = 32 * 2**20
 
 
 def display(show: Callable[[Display], object] | None = None) -> Displaying:
@@ -58,18 +61,30 @@ class _Shown:
 
     def __init__(self, show: Callable[[Display], object] | None) -> None:
         self.displays: list[Display] = []
+        self._left = MOST_BYTES_IN_ALL
         self._show = show
 
-    def maker(self, make: Callable[..., Display]) -> Callable[..., None]:
-        def shown(*given: Any) -> None:
+    def maker(self, make: Callable[..., Display]) -> Callable[..., Any]:
+        """Drawn on a thread: a million points take a while, and the loop is everybody's."""
+
+        def shown(*given: Any) -> Awaitable[None]:
             if len(self.displays) >= MOST_DISPLAYS:
                 raise LimitError(f"a run shows at most {MOST_DISPLAYS} tables, charts and images")
-            made = make(*(None if isinstance(each, Undefined) else each for each in given))
-            size = sum(len(data) for data in made.values())
-            if size > MOST_BYTES:
-                raise LimitError(f"what is shown may have {MOST_BYTES:,} bytes, not {size:,}")
-            self.displays.append(made)
-            if self._show is not None:
-                self._show(made)
+            return self._drawn(
+                make, [None if isinstance(each, Undefined) else each for each in given]
+            )
 
+        mark(shown, late=True)
         return shown
+
+    async def _drawn(self, make: Callable[..., Display], given: list[Any]) -> None:
+        made = await asyncio.to_thread(make, *given)
+        size = sum(len(data) for data in made.values())
+        if size > MOST_BYTES:
+            raise LimitError(f"what is shown may have {MOST_BYTES:,} bytes, not {size:,}")
+        if size > self._left:
+            raise LimitError(f"a run shows at most {MOST_BYTES_IN_ALL:,} bytes in all")
+        self._left -= size
+        self.displays.append(made)
+        if self._show is not None:
+            self._show(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -12,6 +13,7 @@ from .fields import Row, given_options, given_text, is_number, markup_of, rows_o
 
 MOST_ROWS, MOST_COLUMNS = 100, 20
 _LOOKED_AT = 1_000  # rows, for the names of columns
+_MOST_NAMES = 1_000  # of columns, that are counted
 _LONGEST_CELL = 200
 
 
@@ -33,22 +35,27 @@ def table_display(data: Any = None, options: Any = None) -> Display:
     }
 
 
-def _names(rows: list[Row], columns: Any) -> list[str]:
+def _names(rows: Sequence[Row], columns: Any) -> list[str]:
     if columns is not None and not isinstance(columns, Undefined):
         if not isinstance(columns, list) or not all(isinstance(each, str) for each in columns):
             raise TypeError("columns of table must be an array of names")
         return columns
     found: dict[str, None] = {}
     for row in islice(rows, _LOOKED_AT):
-        found |= dict.fromkeys(map(str, row))
-    return list(found)
+        for name in islice(row, _MOST_NAMES):
+            if isinstance(name, str):  # a Map may have any keys
+                found[name] = None
+        if len(found) >= _MOST_NAMES:
+            break
+    return list(found)[:_MOST_NAMES]
 
 
 def _note(rows: int, columns: int) -> str:
     if rows <= MOST_ROWS and columns <= MOST_COLUMNS:
         return ""
     of_rows = f"{MOST_ROWS} of {rows:,} rows" if rows > MOST_ROWS else f"{rows:,} rows"
-    of_columns = f"{MOST_COLUMNS} of {columns:,} columns" if columns > MOST_COLUMNS else ""
+    many = f"{columns:,} or more" if columns == _MOST_NAMES else f"{columns:,}"
+    of_columns = f"{MOST_COLUMNS} of {many} columns" if columns > MOST_COLUMNS else ""
     return ", ".join(filter(None, (of_rows, of_columns)))
 
 

@@ -148,9 +148,10 @@ class Calls:
         self.blocked = False
         kind = type(value)
         if kind is CoroutineType or (kind not in _NEVER_AWAITABLE and inspect.isawaitable(value)):
-            if mode == messages.SYNC:
+            wanted, late = mode != messages.ONE_WAY, lent.marks.late is True
+            if mode == messages.SYNC and not late:
                 self._guest.post(pack(messages.PROMISE, call), now=True)
-            self._await(call, value, given, lent, record, wanted=mode != messages.ONE_WAY)
+            self._await(call, value, given, lent, record, wanted=wanted, now=late)
             return
         if mode != messages.ONE_WAY:
             self._return(call, value, lent, record, given, now=True)
@@ -225,7 +226,7 @@ class Calls:
         finally:
             self.blocked = False
         if inspect.isawaitable(value):
-            if lent.mode == messages.SYNC:
+            if lent.mode == messages.SYNC and not lent.marks.late:
                 self._guest.post(pack(messages.PROMISE, call), now=True)
             return await value
         return value
