@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -9,6 +10,7 @@ from .brief import brief
 from .errors import SandboxError
 from .explain.scene import Scene
 from .jsonable import JSONSpeller, to_jsonable
+from .jsonpieces import json_pieces
 from .loans import Display, spelled_display
 from .values import Undefined, undefined
 
@@ -111,7 +113,13 @@ class CodeExecutionResult:
 
     def to_json(self) -> dict[str, Any]:
         """The contract's camelCase shape, ready for `json.dumps`."""
-        speller = JSONSpeller()
+        return self._json(JSONSpeller())
+
+    def json_pieces(self) -> Iterator[str]:
+        """The text of that, made in pieces."""
+        return json_pieces(self._json(JSONSpeller(keeps_buffers=True)))
+
+    def _json(self, speller: JSONSpeller) -> dict[str, Any]:
         shape: dict[str, Any] = {"status": self.status}
         if not isinstance(self.result, Undefined):
             shape["result"] = speller.spell(self.result)

@@ -17,6 +17,7 @@ _REPEATED_CHARACTERS = 10_000_000
 _REPEATED_TEXT = 100_000_000  # characters of longer keys and texts that are shared
 _SHORT = 32
 _EXACT = "bBhHiI"  # the codes of arrays of integers that JSON represents
+BUFFERS = (bytes, bytearray, array)
 _LONGEST_DECIMAL = 10_000  # bits; longer ones take quadratic time to print, and Python refuses
 
 
@@ -31,7 +32,9 @@ class JSONSpeller:
     A guest's value may be small and yet endless when spelled out; then the rest is named.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_buffers: bool = False) -> None:
+        """`keeps_buffers` leaves binary data as it is, for `json_pieces`: a list is eight times as large."""
+        self._keeps_buffers = keeps_buffers
         self._met: set[int] = set()
         self._above: set[int] = set()
         self._repeats = Budget(_REPEATED_CHARACTERS, _REPEATED_ITEMS)
@@ -56,6 +59,8 @@ class JSONSpeller:
         self._above.add(id(value))
         self._repeating += repeated
         try:
+            if self._keeps_buffers and isinstance(value, BUFFERS):
+                return value
             return _structure(value, self.spell, self._leaf)
         finally:
             self._repeating -= repeated

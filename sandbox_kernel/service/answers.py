@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import io
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from ..contract import CodeExecutionLog, CodeExecutionResult
-from ..jsonable import to_jsonable
+from ..jsonable import JSONSpeller
+from ..jsonpieces import json_pieces
 from ..programs.contract import ProgramResult
 from ..tools.requests import failure_of
+from .job import Event
 
 _SMALL = 64 * 2**10
 _FIELDS = (
@@ -39,33 +42,54 @@ def outcome_of(result: Any) -> str:
     return "success" if result.exit_code == 0 else "error"
 
 
-def log_fields(log: CodeExecutionLog) -> dict[str, Any]:
-    return log.to_json()
+def event_of_log(log: CodeExecutionLog) -> Event:
+    return Event("log", log.to_json, is_small=all(map(is_plain, log.args)))
 
 
-def report_fields(value: Any) -> dict[str, Any]:
-    return {"value": to_jsonable(value)}
+def event_of_report(value: Any) -> Event:
+    def fields() -> dict[str, Any]:
+        return {"value": JSONSpeller(keeps_buffers=True).spell(value)}
+
+    return Event("report", fields, is_small=is_plain(value))
+
+
+async def line_of(event: Event) -> bytes:
+    """Its line of NDJSON; of a large one in a thread, too."""
+
+    def spell() -> bytes:
+        return joined(json_pieces(event.to_json())) + b"\n"
+
+    return spell() if event.is_small else await asyncio.to_thread(spell)
 
 
 def _program(result: ProgramResult, execution_id: str, session_id: str | None) -> bytes:
     shape = result.to_json()
     ids = {"execution_id": execution_id, "session_id": session_id}
     found = {**ids, **{name: shape[name] for name in _FIELDS}, "error": failure_of(result)}
-    return json.dumps(found).encode()
+    return joined(json_pieces(found))
 
 
 def _run(result: CodeExecutionResult) -> bytes:
-    return json.dumps(result.to_json()).encode()
+    return joined(result.json_pieces())
+
+
+def joined(pieces: Iterable[str]) -> bytes:
+    """Without a list of all of them, which would be as large again."""
+    made = io.BytesIO()
+    for piece in pieces:
+        made.write(piece.encode())
+    return made.getvalue()
 
 
 def _is_small(result: Any) -> bool:
     if isinstance(result, ProgramResult):
         data = sum(len(file.data or b"") for file in result.files)
-        return data + len(result.logs) < _SMALL and _is_plain(result.result)
-    return not result.reports and not result.logs and _is_plain(result.result)
+        return data + len(result.logs) < _SMALL and is_plain(result.result)
+    return not result.reports and not result.logs and is_plain(result.result)
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Whether it is spelled so soon that nobody notices."""
     if isinstance(value, str):
         return len(value) < _SMALL
     if isinstance(value, list | tuple):

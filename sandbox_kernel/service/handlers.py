@@ -9,6 +9,7 @@ import os
 from tornado.httputil import HTTPServerRequest
 from tornado.web import Application, RequestHandler
 
+from .answers import line_of
 from .guard import Guard
 from .handler import Handler
 from .job import Job
@@ -20,6 +21,8 @@ from .websocket import WorkerSocket, keyword_settings
 from .workspaces import read_piece
 
 NDJSON = "application/x-ndjson"
+_PIECE = 1 << 18  # bytes that are written at a time
+_IN_A_TURN = 100  # events
 
 
 class Unknown(Handler):
@@ -89,18 +92,33 @@ class Executing(Handler):
 
     async def _write_answer(self, answer: bytes) -> None:
         self.set_header("Content-Type", "application/json")
-        await self.read_in_time(self.finish(answer))
+        self.set_header("Content-Length", str(len(answer)))
+        await self._write_all(answer)
+        await self.read_in_time(self.finish())
+
+    async def _write_all(self, data: bytes) -> None:
+        """In pieces: each is copied more than once, which would keep the loop. The last is not sent yet."""
+        for at in range(0, len(data), _PIECE):
+            self.write(data[at : at + _PIECE])
+            if at + _PIECE < len(data):
+                await self.read_in_time(self.flush())
 
     async def _write_events(self, job: Job) -> None:
         self.set_header("Content-Type", NDJSON)
+        told = 0
         async for event in job.events():
-            self.write(json.dumps(event.to_json()).encode() + b"\n")
+            await self._write_all(await line_of(event))
             await self.read_in_time(self.flush())
+            told += 1
+            if told % _IN_A_TURN == 0:  # what is written at once leaves the loop to nobody
+                await asyncio.sleep(0)
         if job.refusal is not None and self._headers_written:
-            last = json.dumps({"event": "result", **job.refusal.to_json()}).encode()
+            self.write(json.dumps({"event": "result", **job.refusal.to_json()}))
         else:
-            last = b'{"event": "result", ' + (await job.settled())[1:]
-        self.write(last + b"\n")
+            answer = await job.settled()
+            self.write(b'{"event": "result", ')
+            await self._write_all(answer[1:])
+        self.write(b"\n")
         await self.read_in_time(self.flush())
         self.finish()
 

@@ -25,9 +25,9 @@ from ..programs.runtimes import runtime_of
 from ..run import run_cell, run_program
 from ..sessions import Workspaces
 from .addresses import pattern_of_callbacks
-from .answers import answer_of, log_fields, outcome_of, report_fields
+from .answers import answer_of, event_of_log, event_of_report, outcome_of
 from .book import Book
-from .job import Event, Job
+from .job import Job
 from .logs import log_code
 from .metrics import Metrics
 from .refusals import Refusal, refuse
@@ -366,11 +366,11 @@ def _translated(start: Callable[[], Any]) -> Any:
 
 
 def _tell_log(job: Job, log: CodeExecutionLog) -> None:
-    job.tell(Event("log", lambda: log_fields(log)))
+    job.tell(event_of_log(log))
 
 
 def _tell_report(job: Job, value: Any) -> None:
-    job.tell(Event("report", lambda: report_fields(value)))
+    job.tell(event_of_report(value))
 
 
 def _new_id() -> str:

@@ -10,12 +10,14 @@ from typing import Any, Protocol
 
 from ..brief import brief_start
 from ..jsonable import to_jsonable
+from ..jsonpieces import json_pieces
 from ..spelling import suggestion
 from ..tools.recursion import is_name_of_one
 from ..tools.recursion import refuse as refuse_recursion
 from ..tools.results import ToolContext
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox, UnknownToolError
+from .answers import is_plain, joined
 from .job import Event, Job
 from .refusals import refuse
 from .requests import Calls, ToolAnswer, value_of
@@ -56,7 +58,9 @@ class _Elsewhere:
 
     async def value(self, args: Mapping[str, Any], context: ToolContext) -> Any:
         self._count()
-        return await self._line.call(self.name, to_jsonable(args))
+        plain = is_plain(args)
+        spelled = to_jsonable(args) if plain else await asyncio.to_thread(to_jsonable, args)
+        return await self._line.call(self.name, spelled)
 
 
 class LentTools(Toolbox):
@@ -100,7 +104,7 @@ class EventLine:
         number = secrets.token_urlsafe(16)
         future: asyncio.Future[ToolAnswer] = asyncio.get_running_loop().create_future()
         fields = {"execution_id": self._job.id, "id": number, "name": name, "args": args}
-        event = Event("call", lambda: fields)
+        event = Event("call", lambda: fields, is_small=is_plain(args))
         self._waiting[number] = future, event
         try:
             self._job.tell(event)
@@ -145,8 +149,9 @@ class CallbackLine:
 
     async def call(self, name: str, args: Any) -> Any:
         call = {"execution_id": self._execution_id, "name": name, "args": args}
+        body = await asyncio.to_thread(joined, json_pieces(call))
         async with self._at_once:
-            return _read(await self._post(json.dumps(call).encode()))
+            return _read(await self._post(body))
 
     def close(self) -> None:
         self._client.let_go()

@@ -1,0 +1,30 @@
+"""The text of JSON is made in pieces, none of which keeps other threads waiting for long."""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+
+import pytest
+
+from sandbox_kernel import CodeExecutionResult
+from tests.bounds.hostile_values import HOSTILE
+
+PIECE = 600_100  # characters: 50,000 that JSON spells with twelve each
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_value_is_written_in_pieces(name: str) -> None:
+    result = CodeExecutionResult("success", HOSTILE[name]())
+    shape, pieces = result.to_json(), list(result.json_pieces())
+    assert max(map(len, pieces)) <= PIECE
+    assert "".join(pieces) == json.dumps(shape)
+
+
+def test_binary_data_is_written_as_the_numbers_in_it() -> None:
+    floats = array("d", [0.5, math.nan, math.inf] * 3_000)
+    bigs = array("q", [1, 2**60] * 3_000)
+    for buffer in (bytes(range(256)) * 40, floats, bigs, array("f", [0.25])):
+        result = CodeExecutionResult("success", {"a": [buffer], "b": buffer})
+        assert "".join(result.json_pieces()) == json.dumps(result.to_json())
