@@ -7,10 +7,10 @@ seconds. Here no piece takes more than a moment, and binary data does not become
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from .jsonable import BUFFERS, to_jsonable
+from .jsonable import BUFFERS, JSONSpeller, to_jsonable
 
 _AT_ONCE = 4_000  # values in one piece
 _CHARACTERS_AT_ONCE = 50_000
@@ -34,6 +34,19 @@ def json_pieces(value: Any) -> Iterator[str]:
         yield "["
         yield from _items(value)
         yield "]"
+
+
+def json_within(value: Any, most: int) -> str | None:
+    """The JSON of any value; None if it has more than `most` characters, which is found out soon."""
+    if not _is_small(value, most // 2):  # each value takes two at least
+        return None
+    made: list[str] = []
+    for piece in json_pieces(JSONSpeller(keeps_buffers=True).spell(value)):
+        made.append(piece)
+        most -= len(piece)
+        if most < 0:
+            return None
+    return "".join(made)
 
 
 def _items(items: Any) -> Iterator[str]:
@@ -73,9 +86,9 @@ def _of_buffer(value: Any) -> list[Any]:
     return found
 
 
-def _is_small(value: Any) -> bool:
+def _is_small(value: Any, room: int = _AT_ONCE) -> bool:
     """Whether there are so few values in it that they can be written at once."""
-    room, waiting = _AT_ONCE, [value]
+    waiting, met = [value], set[int]()
     while waiting:
         item = waiting.pop()
         room -= 1
@@ -83,11 +96,12 @@ def _is_small(value: Any) -> bool:
             room -= len(item) // _CHARACTERS_PER_VALUE
         elif isinstance(item, BUFFERS):
             room -= len(item)
-        elif isinstance(item, list | dict):
+        elif isinstance(item, Collection) and id(item) not in met:
+            met.add(id(item))  # what is met again is spelled again, or named, by whoever spells it
             if len(item) > room:
                 return False
             waiting.extend(item)
-            if isinstance(item, dict):
+            if isinstance(item, Mapping):
                 waiting.extend(item.values())
         if room < 0:
             return False

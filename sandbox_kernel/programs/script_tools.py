@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..calls import Gate
-from ..jsonable import to_jsonable
+from ..jsonpieces import json_within
 from ..values import GuestError, undefined
 from .calls import Calls, Toolbox
-from .protocol import ANSWER, MOST_CALLS, RESULT_BYTES
+from .protocol import ANSWER, MESSAGE_BYTES, MOST_CALLS, RESULT_BYTES
 
 
 class ScriptTools:
@@ -52,11 +52,10 @@ class ScriptTools:
         names = [] if files is None or files is undefined else files
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise GuestError("TypeError", "setResult: files must be an array of paths")
-        text = json.dumps({"data": to_jsonable(data), "files": names}).encode()
-        if len(text) > RESULT_BYTES:
-            most = f"and at most {RESULT_BYTES} come back"
-            raise GuestError("RangeError", f"setResult: the result has {len(text)} bytes, {most}")
-        self.said = text
+        text = json_within({"data": data, "files": names}, RESULT_BYTES)
+        if text is None:
+            raise GuestError("RangeError", f"setResult: at most {RESULT_BYTES} bytes come back")
+        self.said = text.encode()
 
     async def _call_tool(self, name: Any, args: Any = None) -> Any:
         return await self._call(name, args)
@@ -77,8 +76,10 @@ class ScriptTools:
         assert self._calls is not None
         if not isinstance(name, str):
             raise GuestError("TypeError", "a tool's name is text")
-        plain = to_jsonable(None if args is undefined else args)
-        kind, text = await self._calls.outcome(name, plain, len(json.dumps(plain)))
+        given = json_within(None if args is undefined else args, MESSAGE_BYTES)
+        if given is None:
+            raise GuestError("RangeError", f"a call has at most {MESSAGE_BYTES} bytes of arguments")
+        kind, text = await self._calls.outcome(name, json.loads(given), len(given))
         value = json.loads(text)
         if kind != ANSWER:
             raise GuestError("Error", value)

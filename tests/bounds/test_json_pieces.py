@@ -9,6 +9,8 @@ from array import array
 import pytest
 
 from sandbox_kernel import CodeExecutionResult
+from sandbox_kernel.jsonable import to_jsonable
+from sandbox_kernel.jsonpieces import json_within
 from tests.bounds.hostile_values import HOSTILE
 
 PIECE = 600_100  # characters: 50,000 that JSON spells with twelve each
@@ -28,3 +30,18 @@ def test_binary_data_is_written_as_the_numbers_in_it() -> None:
     for buffer in (bytes(range(256)) * 40, floats, bigs, array("f", [0.25])):
         result = CodeExecutionResult("success", {"a": [buffer], "b": buffer})
         assert "".join(result.json_pieces()) == json.dumps(result.to_json())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_too_long_is_not_written(name: str) -> None:
+    value = HOSTILE[name]()
+    text = json_within(value, 10_000)
+    assert text is None or text == json.dumps(to_jsonable(value))
+    assert len(text or "") <= 10_000
+
+
+def test_what_fits_is_written_to_the_last_character() -> None:
+    value = {"a": [1, "x", None, b"ab"], "b": {}}
+    text = json.dumps(to_jsonable(value))
+    assert json_within(value, len(text)) == text
+    assert json_within(value, len(text) - 1) is None
