@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...calls import mark, spelled
 from ...clean import clean_line
 from ...errors import McpServerError
-from ...jsonable import to_jsonable
+from ...jsonpieces import json_within
 from ...schemas import problem_with
 from ...tools.recursion import is_name_of_one
 from ...tools.results import ToolContext
@@ -22,6 +22,7 @@ from .values import value_of
 if TYPE_CHECKING:
     import mcp_types as types
 
+_MOST_BYTES = 8 * 2**20  # of the arguments of a call
 _LONGEST_LINE = 4_000  # characters of a declaration; a schema may be endless
 
 
@@ -77,7 +78,12 @@ class McpTool:
         """
 
         async def call(args: Any = None) -> Any:
-            given = {} if args is None else to_jsonable(args)
+            text = json_within({} if args is None else args, _MOST_BYTES)
+            if text is None:
+                raise ValueError(
+                    f"the arguments of {self.name} have more than {_MOST_BYTES:,} bytes"
+                )
+            given = json.loads(text)
             self.check(given)
             return await self.value(given)
 
