@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import traceback
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from sandbox_kernel import JSMap, JSSet, run_code
+from sandbox_kernel.notebook.show.bridge_traceback import bridge_traceback
 from sandbox_kernel.wire.failures import format_error
 from tests.bounds.hostile_values import doubled
 
@@ -86,6 +88,21 @@ def test_the_log_spells_no_value_of_a_guest_in_full(kind: str, led_to: bool) -> 
     assert len(text) <= 2 * SHORT
     assert "test_endless_keys.py" in text
     assert text.splitlines()[-1].startswith("TypeError" if led_to else type(error).__name__)
+
+
+def test_a_notebook_spells_no_value_of_a_guest_in_full() -> None:
+    def find(key: Any) -> None:
+        raise ValueError(key)
+
+    found = run_code(f"{ENDLESS} find(x); export default 1", globals={"find": find}).wait(60)
+    tracemalloc.start()
+    try:
+        lines = bridge_traceback(found)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+    assert any("raise ValueError(key)" in line for line in lines)
+    assert len("\n".join(lines)) <= SHORT
 
 
 def test_other_exceptions_are_told_as_python_does() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import traceback
 from pathlib import Path
 from types import TracebackType
 
 from ...clean import clean
 from ...contract import CodeExecutionResult
+from ...wire.failures import format_error
 from ...wire.values import error_identity
 
 _OURS = str(Path(__file__).resolve().parents[2])
@@ -23,8 +23,7 @@ def bridge_traceback(result: CodeExecutionResult) -> list[str]:
     frames = None if error is None else _own_frames(error.__traceback__)
     if error is None or frames is None:  # of a capability, the message says all
         return []
-    told = traceback.format_exception(type(error), error, frames)
-    lines = "".join(told).rstrip().split("\n")[-_MOST_LINES:]
+    lines = format_error(error, frames).split("\n")[-_MOST_LINES:]
     return ["", "in the bridge:", *(f"  {_shown(line[:_MOST_CHARACTERS])}" for line in lines)]
 
 
