@@ -149,8 +149,8 @@ class CallbackLine:
 
     async def call(self, name: str, args: Any) -> Any:
         call = {"execution_id": self._execution_id, "name": name, "args": args}
-        body = await asyncio.to_thread(joined, json_pieces(call))
         async with self._at_once:
+            body = await asyncio.to_thread(joined, json_pieces(call))
             return _read(await self._post(body))
 
     def close(self) -> None:
