@@ -109,7 +109,9 @@ class Requests:
             target, given = target_of(url), _given_headers(headers)
             method, data = _checked_method(method), _checked_body(body, self._bounds.max_bytes)
             if not isinstance(redirect, str) or redirect not in _MODES:
-                raise ValueError(f"redirect is {', '.join(_MODES)}, not {brief_start(redirect, 40)}")
+                raise ValueError(
+                    f"redirect is {', '.join(_MODES)}, not {brief_start(redirect, 40)}"
+                )
             return await self._follow(target, method, given, data, redirect, permit)
         except TimeoutError:
             raise Refused(f"fetch failed: no answer within {self._bounds.timeout:g} s") from None
