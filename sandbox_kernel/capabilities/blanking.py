@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Iterable, Mapping
+from html import escape
 from urllib.parse import quote, quote_plus
 
 _BLANK = "***"
@@ -47,4 +49,16 @@ def _spellings(value: str) -> set[str]:
         except (binascii.Error, UnicodeDecodeError):
             pass  # not what it says
     encoded = {base64.b64encode(part.encode()).decode() for part in parts if part}
-    return parts | encoded | {spell(part) for part in parts for spell in (quote, quote_plus)}
+    return parts | encoded | {spell(part) for part in parts for spell in _SPELLINGS}
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _in_json_of_others(text: str) -> str:
+    """Some escape slashes."""
+    return _in_json(text).replace("/", "\\/")
+
+
+_SPELLINGS = (quote, quote_plus, escape, _in_json, _in_json_of_others)

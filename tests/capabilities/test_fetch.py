@@ -24,6 +24,7 @@ from tornado.web import Application, RequestHandler
 from sandbox_kernel import OptionError, run_code
 from sandbox_kernel.capabilities import Capability, Host, fetch, requesting, web
 from sandbox_kernel.capabilities.addresses import is_public
+from sandbox_kernel.capabilities.blanking import Blanking
 from sandbox_kernel.capabilities.fetching import asked_about
 from sandbox_kernel.capabilities.hosts import target_of
 from sandbox_kernel.permissions import ApprovalChoice, Policy
@@ -395,6 +396,22 @@ async def test_injected_headers_reach_their_host_only_and_are_blanked(port: int)
     assert direct["headers"]["X-Mine"] == "m"
     assert not {"Authorization", "X-Key", "Cookie"} & set(moved["headers"])
     assert moved["headers"]["X-Mine"] == "m"
+
+
+@pytest.mark.parametrize(
+    "echoed",
+    [
+        '"token \\"one\\"/+="',
+        '"token \\"one\\"\\/+="',
+        "<p>token &quot;one&quot;/+=</p>",
+        "?k=token%20%22one%22/%2B%3D",
+        "?k=token+%22one%22%2F%2B%3D",
+    ],
+)
+def test_a_secret_is_blanked_as_json_markup_and_queries_spell_it(echoed: str) -> None:
+    shown = Blanking([{"X-Key": 'token "one"/+='}]).text(echoed)
+    assert "one" not in shown
+    assert "***" in shown
 
 
 def test_secrets_are_not_in_a_repr() -> None:
