@@ -275,6 +275,16 @@ def test_a_rule_may_name_a_path_or_the_call_with_or_without_sync(
     assert said[4:] == OUT
 
 
+@pytest.mark.parametrize("call", ["rename", "copyFile"])
+@pytest.mark.parametrize("denied", ["a.txt", "new.txt"])
+def test_both_paths_of_a_call_have_to_be_allowed(root: Path, call: str, denied: str) -> None:
+    policy = Policy({"fs.*": "allow", f"fs.{call}:{denied}": "deny"})
+    source = f"{CODE} export default await p.{call}('a.txt', 'new.txt').catch(String)"
+    result = run_code(source, lend=[files(root, "write")], policy=policy).wait(60)
+    assert "a rule denies it" in result.unwrap()
+    assert [(root / "a.txt").exists(), (root / "new.txt").exists()] == [True, False]
+
+
 @pytest.mark.parametrize("kept", ["by the policy", "in a store"])
 @pytest.mark.parametrize(
     "choice", [ApprovalChoice.ALLOW_RUN, ApprovalChoice.ALLOW_ALWAYS, ApprovalChoice.DENY_ALWAYS]

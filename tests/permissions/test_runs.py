@@ -219,11 +219,12 @@ def test_functions_have_names_wherever_they_are_lent() -> None:
     assert person.names == names
 
 
-def test_a_function_lent_under_two_names_goes_by_the_stricter_rule() -> None:
+@pytest.mark.parametrize(("one", "other"), [("allow", "deny"), ("deny", "allow")])
+def test_a_function_lent_under_two_names_goes_by_the_stricter_rule(one: str, other: str) -> None:
     def run(command: str) -> str:
         return command
 
-    policy = Policy({"safe.echo": "allow", "shell": "deny"})
+    policy = Policy({"safe.echo": one, "shell": other})
     options: dict[str, Any] = {"imports": {"safe": {"echo": run}}, "globals": {"shell": run}}
     source = "import { echo } from 'safe'; export default echo('x')"
     result = run_code(source, options, policy=policy).wait()
