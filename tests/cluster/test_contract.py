@@ -27,7 +27,9 @@ _ALL = [
     *("tests/contract/test_2_handle.py", "tests/contract/test_3_5_bridges.py"),
     *("tests/contract/test_3_5_values.py", "tests/contract/test_3_options.py"),
     *("tests/contract/test_4_result.py", "tests/contract/test_6_limitations.py"),
+    *("tests/contract/test_7_8_10.py", "tests/contract/test_bad_input.py"),
     *("tests/contract/test_places.py", "tests/contract/test_bridge_errors.py"),
+    "tests/contract/test_everyday_results.py",
     *("tests/escapes", "tests/fuzz/test_programs.py", "tests/faults/test_bridges.py"),
 ]
 SOAK = "SANDBOX_SOAK_SECONDS" in os.environ
