@@ -40,6 +40,9 @@ _FRAMES = 50  # of a stack, whose places are looked at
 _ARGUMENT = re.compile(rb"[\w$\x80-\xff]+\s*(?:[,)]|=>)|(?:async|function)\b")
 _FUNCTION = re.compile(r" *at ([\w$]+) \(")
 _LONGEST_FRAME = 2_000
+_MOST_CALLS = (
+    200  # places that are looked up for one run; each may take as long as reading its source
+)
 _LONGEST_SOURCE = 50_000  # characters of a source that is parsed again
 _BYTES_OF_TREE = 200  # for each of them, at most
 _USED_LIKE_A_VALUE = ("not a function", "value is not iterable")
@@ -67,6 +70,7 @@ class Findings:
         self._heap = heap
         self._order: Order | None = None
         self._trees: dict[str, Tree] = {}
+        self._calls: dict[tuple[Position, str], int | None] = {}  # offsets of what is called
 
     def begin(self, order: Order) -> None:
         self._order = order
@@ -87,8 +91,12 @@ class Findings:
             message, stack
         )
 
+    def at_calls(self, name: str, stack: str) -> str:
+        """The frames of an error at the calls that they are in, as `explained` has them."""
+        first = name != "ReferenceError"  # which an argument may be the reason for
+        return self._answer(lambda: self._at_calls(stack, first=first)) or stack
+
     def _explained(self, name: str, message: str, stack: str) -> Explained:
-        # An argument may be the reason for a ReferenceError.
         stack = self._at_calls(stack, first=name != "ReferenceError")
         if name != "TypeError" or message not in _USED_LIKE_A_VALUE:
             return Explained(message, stack)
@@ -110,18 +118,27 @@ class Findings:
     def _at_the_call(self, frame: str, called: str) -> str:
         """`called` is the name of the function that the next inner frame is in, if it has one."""
         place = self._sources.first_place(frame)
-        at = None if place is None else self._offset(place)
-        if place is None or at is None:
+        if place is None:
             return frame
+        if (place, called) not in self._calls:
+            if len(self._calls) >= _MOST_CALLS:
+                return frame
+            self._calls[place, called] = self._offset_of_call(place, called)
+        offset = self._calls[place, called]
+        return frame if offset is None else self._sources.moved(frame, place, offset)
+
+    def _offset_of_call(self, place: Position, called: str) -> int | None:
+        at = self._offset(place)
+        if at is None:
+            return None
         text = self._sources.text(place.filename) or ""
-        is_argument = _ARGUMENT.match(text.encode("utf-8", "surrogatepass"), at)
-        if not called and not is_argument:
-            return frame  # most are not, and need no tree
+        if not called and not _ARGUMENT.match(text.encode("utf-8", "surrogatepass"), at):
+            return None  # most are not, and need no tree
         tree = self._tree(place.filename)
         if tree is None:
-            return frame
+            return None
         function = (called_as(tree, at, called) if called else None) or argument_of(tree, at)
-        return frame if function is None else self._sources.moved(frame, place, called_at(function))
+        return None if function is None else called_at(function)
 
     def _reworded(self, message: str, stack: str) -> tuple[str, str, str | None]:
         place = self._sources.first_place(stack)

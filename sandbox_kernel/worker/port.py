@@ -38,6 +38,7 @@ class Port:
         self._channel = channel
         self._rejections = rejections
         self._flush_at = 0.0
+        self.at_calls: Callable[[str, str], str] = _as_it_is
         self.line_of: Callable[[str], int] = _unknown  # in the guest's own module, of a stack
         self._early: dict[
             int, Frame | None
@@ -66,6 +67,7 @@ class Port:
             "error": self._native_error,
             "release": self._native_release,
             "exhausted": self._native_exhausted,
+            "atCalls": self._native_at_calls,
             "utf8Decode": self._native_utf8_decode,
             "utf8Encode": self._native_utf8_encode,
         }
@@ -112,6 +114,11 @@ class Port:
     def _native_exhausted(self, args: list[Value]) -> Value:
         self._heap.note_exhaustion()
         return UNDEFINED
+
+    def _native_at_calls(self, args: list[Value]) -> Value:
+        """The stack of an error with this name, its frames at the calls that they are in."""
+        name, stack = (self._js.bytes_of(each).decode("utf-8", "surrogatepass") for each in args)
+        return self.string(self.at_calls(name, stack).encode("utf-8", "surrogatepass"))
 
     def _native_utf8_decode(self, args: list[Value]) -> Value:
         """The text of a view's bytes; `undefined` if they are no UTF-8 and the second argument is 1."""
@@ -318,3 +325,7 @@ class Port:
 
 def _unknown(_stack: str) -> int:
     return 0
+
+
+def _as_it_is(_name: str, stack: str) -> str:
+    return stack

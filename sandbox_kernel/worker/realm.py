@@ -67,6 +67,7 @@ class Realm:
     def run(self, frame: Frame) -> None:
         order = Order.unpack(bytes(frame.text))
         self._reseed(order.seed)
+        self._port.at_calls = self._findings.at_calls
         self._port.line_of = partial(self._sources.line_in, order.filename)
         self._compiler.limit(order.memory_limit + HEADROOM)
         self._heap.limit(order.memory_limit)

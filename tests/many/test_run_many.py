@@ -135,7 +135,7 @@ export default (n: number) => { if (n === 1) return lenght; return check(n); }
     assert (unknown.filename, unknown.line, unknown.column) == ("rules/price.ts", 3, 53)
     assert "price.ts:3:53\n     3 | export default" in unknown.render()
     assert (thrown.filename, thrown.line) == ("./rules/checks.ts", 1)
-    frames = ["check (./rules/checks.ts:1:52)", "default (rules/price.ts:3:74)"]
+    frames = ["check (./rules/checks.ts:1:52)", "default (rules/price.ts:3:68)"]
     assert thrown.stack == "\n".join(f"    at {frame}" for frame in frames)
 
 

@@ -239,5 +239,5 @@ function encodeFailure(value) {
 function encodeThrown(value) {
   const described = describeThrown(value);
   if (described.engine) native.exhausted();
-  return 'T' + spell([[0], ['e', described.name, described.message, described.stack]]);
+  return 'T' + spell([[0], ['e', described.name, described.message, placedStack(described)]]);
 }

@@ -32,6 +32,11 @@ function describeError(value) {
   };
 }
 
+// Its frames as the host may read them: at the calls that they are in.
+function placedStack(described) {
+  return described.stack === null ? null : native.atCalls(described.name, described.stack);
+}
+
 // An error that leaves the realm is told in texts of bounded length, as in worker/failure.py.
 const NAME_AT_MOST = 200;
 const TEXT_AT_MOST = 65536;

@@ -194,7 +194,7 @@ const kindEncoders = {
     const described = describeError(value);
     made[1] = described.name;
     made[2] = described.message;
-    made[3] = described.stack;
+    made[3] = placedStack(described);
     return made;
   },
   Promise(state, value, me) {
