@@ -58,7 +58,7 @@ def test_4_to_json_is_the_contract_shape(run: Value) -> None:
         ("\n\n  throw new Error('e')", "error", "Error", 3, 13),
         ("const o = null;\no.x", "error", "TypeError", 2, 1),
         ("missing()", "error", "ReferenceError", 1, 1),
-        ("const é = 'ü😀'; throw new Error(é)", "error", "Error", 1, 33),
+        ("const é = 'ü😀'; throw new Error(é)", "error", "Error", 1, 27),
         ("await Promise.reject(new RangeError('r'))", "error", "RangeError", 1, 26),
         ("const x = 1; x = 2", "error", "TypeError", 1, 14),
         ("(function f() { f() })()", "error", "RangeError", 1, 17),

@@ -15,6 +15,7 @@ interface Native {
   release(idents: string): void;
   error(): Error;
   exhausted(): void;
+  atCalls(name: string, stack: string): string;
   utf8Decode(bytes: Uint8Array, fatal: number): string | undefined;
   utf8Encode(text: string): ArrayBuffer;
 }
