@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..brief import brief_text
+from ..brief import brief, brief_text
 from ..errors import OptionError
 from ..isolation.beneath import Directory, Quota
 from ..sizes import spell_size
@@ -84,7 +84,7 @@ def _as_bytes(name: str, content: object) -> bytes:
 
 
 def _spelled(name: object) -> str:
-    return brief_text(name) if isinstance(name, (str, bytes)) else type(name).__name__
+    return brief_text(name) if isinstance(name, (str, bytes)) else brief(name)
 
 
 def _wrong(what: str) -> OptionError:

@@ -39,7 +39,7 @@ def directory(tmp_path: Path) -> Iterator[Directory]:
         ("x" * 256, "is 256 bytes long; a name has at most 255"),
         ("é" * 128, "is 256 bytes long"),
         ("\ud800", "cannot be written as UTF-8"),
-        (7, "is not text but int"),
+        (7, "7 is not text but int"),
         (b"data.csv", "is not text but bytes"),
     ],
 )
