@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..sizes import spell_size
 from .contract import ProgramResult
 from .gathering import Left
-from .protocol import ASKED, DISK, ENDED, MEMORY, THREADS, TIME, End, Limits
+from .protocol import ASKED, DISK, ENDED, MEMORY, OPEN_FILES, THREADS, TIME, End, Limits
 from .streams import Chunk, text_of, text_of_both
 
 KILLED = 128 + signal.SIGKILL
@@ -64,6 +64,7 @@ def of(
 _OTHERS = {
     DISK: "limit of its directory, {1} and {0.directory_files:,} files",
     THREADS: "limit of {0.processes} processes and threads",
+    OPEN_FILES: "limit of {0.open_files_of_all:,} open files of all its processes",
 }
 
 

@@ -43,7 +43,9 @@ class Programs(Configured, SingletonConfigurable):
         _DEFAULTS.max_processes, min=1, help="Processes and threads of one program."
     ).tag(config=True)
     open_files = Int(
-        _DEFAULTS.open_files, min=16, help="Open files of one process of a program."
+        _DEFAULTS.open_files,
+        min=16,
+        help="Open files of one process of a program; all of them together may have eight times as many.",
     ).tag(config=True)
     cpu_seconds = Int(
         _DEFAULTS.cpu_seconds,

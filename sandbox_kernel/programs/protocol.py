@@ -45,6 +45,11 @@ class Limits(NamedTuple):
     directory_bytes: int
     directory_files: int
 
+    @property
+    def open_files_of_all(self) -> int:
+        """Of all processes together: what lies in pipes and sockets counts as nobody's memory."""
+        return 8 * self.open_files
+
 
 class Launch(NamedTuple):
     """A place for one program. The folder is a name in the zygote's own, where there is no tmpfs."""
@@ -135,7 +140,7 @@ class Kind(NamedTuple):
         )
 
 
-ENDED, TIME, MEMORY, DISK, THREADS, ASKED = range(6)  # why a supervisor ended the tree
+ENDED, TIME, MEMORY, DISK, THREADS, OPEN_FILES, ASKED = range(7)  # why a supervisor ended the tree
 
 
 class End(NamedTuple):

@@ -130,6 +130,26 @@ time.sleep(30)
     assert (result.oom, result.exit_code, result.reason) == (True, 137, "memory limit of 64 MiB")
 
 
+@pytest.mark.skipif(
+    os.stat("/proc/self/fd").st_size == 0, reason="before Linux 6.2 open files are not counted"
+)
+def test_forks_share_a_limit_of_open_files(run: Run, level: str) -> None:
+    """What lies in pipes and sockets is memory of nobody's."""
+    if level != "namespaces":
+        pytest.skip("a program cannot fork there")
+    code = """
+import os, socket, time
+for _ in range(32):
+    if os.fork() == 0:
+        kept = [socket.socketpair() for _ in range(100)]
+        time.sleep(30)
+time.sleep(30)
+"""
+    result = run(code)
+    reason = "limit of 2,048 open files of all its processes"
+    assert (result.exit_code, result.killed, result.reason) == (137, False, reason)
+
+
 def test_pages_that_forks_share_count_once(run: Run, level: str) -> None:
     if level != "namespaces":
         pytest.skip("a program cannot fork there")

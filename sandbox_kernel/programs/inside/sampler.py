@@ -11,7 +11,7 @@ from resource import getpagesize
 from time import monotonic
 
 from ...isolation.beneath import Directory, Quota
-from ..protocol import DISK, ENDED, MEMORY, THREADS, Limits
+from ..protocol import DISK, ENDED, MEMORY, OPEN_FILES, THREADS, Limits
 from .confine import Base
 
 _SLACK = 32 * 2**20  # so that a single process meets its own limit first, as a MemoryError
@@ -36,6 +36,8 @@ class Sampler:
             return MEMORY
         if sum(self.threads(pid) for pid in pids) > self._limits.processes:
             return THREADS
+        if len(pids) > 1 and sum(map(self._open_files, pids)) > self._limits.open_files_of_all:
+            return OPEN_FILES
         if self._folders and self._files_are_over(pids):
             return DISK
         return ENDED
@@ -73,6 +75,13 @@ class Sampler:
         """The number of folders in a folder is its count of links, but for two."""
         try:
             return os.stat(f"{pid}/task", dir_fd=self._proc).st_nlink - 2
+        except OSError:
+            return 0
+
+    def _open_files(self, pid: int) -> int:
+        """The size of the folder, from Linux 6.2 on; before, nothing."""
+        try:
+            return os.stat(f"{pid}/fd", dir_fd=self._proc).st_size
         except OSError:
             return 0
 
