@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from resource import RLIM_INFINITY, RLIMIT_AS, RLIMIT_CPU, getrlimit, setrlimit
 
@@ -10,12 +11,22 @@ from .steps import Step
 
 def at_most(resource: int, most: int) -> Step:
     """Sets the limit, and the maximum to which the process could raise it."""
-    return Step(f"setting limit {resource}", setrlimit, (resource, (most, most)))
+    return Step(f"setting limit {resource}", _lower, (resource, most, most))
 
 
 def processor_seconds(seconds: int) -> Step:
     """After `seconds` the process gets SIGXCPU, so that the cause is known; a second later SIGKILL."""
-    return Step("limiting processor time", setrlimit, (RLIMIT_CPU, (seconds, seconds + 1)))
+    return Step("limiting processor time", _lower, (RLIMIT_CPU, seconds, seconds + 1))
+
+
+def _lower(resource: int, limit: int, most: int) -> None:
+    """What is limited further already, for whoever may not change that, stays so."""
+    limit, most = min(limit, sys.maxsize), min(most, sys.maxsize)
+    try:
+        setrlimit(resource, (limit, most))
+    except ValueError:
+        _, ours = getrlimit(resource)
+        setrlimit(resource, (min(limit, ours), min(most, ours)))
 
 
 def address_space(size: int) -> None:

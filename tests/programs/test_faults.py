@@ -242,6 +242,24 @@ def test_files_that_fill_the_directory_at_once_are_refused(level: str) -> None:
         run_program("", files={"a": bytes(2**20 + 1)}, engine=small)
 
 
+LIMITED_HOST = """
+import resource, sys
+from sandbox_kernel.programs import Programs
+from sandbox_kernel.run import run_program
+for name, most in {"CORE": 0, "CPU": 100, "DATA": 200 << 20, "FSIZE": 10 << 20, "NOFILE": 128}.items():
+    resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+with Programs(isolation=sys.argv[1], spares=0) as programs:
+    print(run_program("print(6 * 7)", engine=programs).wait(30).stdout)
+"""
+
+
+def test_a_host_that_is_limited_further_has_programs_that_are(level: str) -> None:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    command = [sys.executable, "-c", LIMITED_HOST, level]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+    assert (done.stdout.strip(), done.stderr) == ("42", "")
+
+
 def test_an_interpreter_that_is_not_there(level: str) -> None:
     with Programs(isolation=level, python="/nowhere/python", spares=0) as none:
         with pytest.raises(IsolationError, match=r"No such file or directory"):
