@@ -15,11 +15,14 @@ class Turn:
     """All of it happens on the program's loop."""
 
     def __init__(self, workspaces: Workspaces, session: str, on_delete: Callable[[], None]) -> None:
-        """Makes the workspace if it is not there; OptionError or OSError if that cannot be."""
+        """Makes the workspace if it is not there; OptionError or EngineError if that cannot be."""
         self.session = session
         self.root = str(workspaces.root)
         self.quota = workspaces.quota
-        workspaces.open(session)
+        try:
+            workspaces.open(session)
+        except OSError as error:
+            raise _unusable(error) from error
         self.mark = partial(workspaces.shelf.mark_of, session)  # of the workspace that it has now
         self._lease: Lease = workspaces.lease(session, on_delete)
         self._task: asyncio.Task[None] | None = None
@@ -36,7 +39,7 @@ class Turn:
         try:
             await self._lease.__aenter__()
         except OSError as error:
-            fail(EngineError(f"the workspace cannot be used: {error.strerror}"))
+            fail(_unusable(error))
             return
         then()
 
@@ -46,3 +49,7 @@ class Turn:
             with suppress(RuntimeError):  # its loop is closed
                 self._task.cancel()
         self._lease.__exit__()
+
+
+def _unusable(error: OSError) -> EngineError:
+    return EngineError(f"the workspace cannot be used: {error.strerror}")

@@ -170,7 +170,7 @@ class Workspace:
     def write(self, path: str, data: str | bytes) -> None:
         """Puts a file there, with the folders on the way; OSError (EDQUOT) over the quota."""
         with self._directory() as directory:
-            content = data.encode() if isinstance(data, str) else bytes(data)
+            content = data.encode() if isinstance(data, str) else bytes(memoryview(data))
             user = directory.stat().st_uid
             owner = None if user == os.geteuid() else user
             directory.write(path, content, parents=True, owner=owner)

@@ -126,6 +126,16 @@ def test_workspaces_that_are_none_are_an_option_error(tmp_path: Path) -> None:
         run_program("print(1)", session="s", workspaces=wrong)
 
 
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_root_that_is_gone_is_said_so(language: str, tmp_path: Path) -> None:
+    workspaces = Workspaces(tmp_path / "root")
+    workspaces.open("s")
+    shutil.rmtree(tmp_path / "root")
+    with pytest.raises(EngineError, match="the workspace cannot be used: No such file"):
+        run_program("1", language, session="s", workspaces=workspaces).wait(60)
+    workspaces.close()
+
+
 # ---------------------------------------------------------------------------- one at a time
 
 

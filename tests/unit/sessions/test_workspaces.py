@@ -158,6 +158,13 @@ def test_a_quota_holds_for_what_the_host_writes(workspaces: Workspaces) -> None:
     workspaces.open("s2").write("two", b"x" * 60_000)
 
 
+def test_a_number_is_no_data(workspaces: Workspaces) -> None:
+    number: Any = 5
+    with pytest.raises(TypeError):
+        workspaces.open("s").write("file", number)
+    assert workspaces.open("s").names() == []
+
+
 def test_nothing_that_a_program_left_is_followed(workspaces: Workspaces, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("of the host")
     workspace = workspaces.open("s1")
