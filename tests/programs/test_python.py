@@ -194,9 +194,8 @@ def test_packages_of_the_host_cannot_be_imported(run: Run) -> None:
 
 def test_its_own_files_can_be_imported_also_in_place_of_standard_ones(run: Run) -> None:
     files = {"helper.py": "def double(n): return 2 * n", "json.py": "mine = True"}
-    assert run("import helper, json\nprint(helper.double(21), json.mine)", files=files).stdout == (
-        "42 True\n"
-    )
+    result = run("import helper, json\nprint(helper.double(21), json.mine)", files=files)
+    assert (result.stdout, result.stderr, result.output_files) == ("42 True\n", "", [])
 
 
 def test_random_numbers_differ_between_programs(run: Run) -> None:

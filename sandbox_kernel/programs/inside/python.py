@@ -100,6 +100,7 @@ class PythonProgram:
             **self._settings,
         )
         sys.path.insert(0, self._box)
+        sys.dont_write_bytecode = True  # it would be among the program's files
         prelude.refuse_processes(may_fork=self._forks)
 
     def rehearse(self) -> None:
