@@ -70,5 +70,5 @@ def _check(options: CodeExecutionOptions, inputs: object, batch: object, isolate
     if isolate not in ("item", "batch"):
         raise OptionError(f"isolate must be 'item' or 'batch', not {isolate!r}", "isolate")
     whole = isinstance(batch, int) and not isinstance(batch, bool)
-    if batch is not None and not (whole and 1 <= batch <= _LARGEST_BATCH):  # type: ignore[operator]
+    if batch is not None and not (whole and 1 <= batch <= _LARGEST_BATCH):  # type: ignore[operator]  # `whole` says that it is a number
         raise OptionError(f"batch must be a whole number from 1 on, not {batch!r}", "batch")

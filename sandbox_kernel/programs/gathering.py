@@ -20,7 +20,7 @@ class Left(NamedTuple):
 
     result: Any = undefined
     files: list[OutputFile] = []  # noqa: RUF012  # of a tuple, which never changes
-    output_files: list[OutputFile] = []  # noqa: RUF012
+    output_files: list[OutputFile] = []  # noqa: RUF012  # likewise
     problems: tuple[str, ...] = ()
 
 

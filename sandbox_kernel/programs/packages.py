@@ -97,7 +97,7 @@ def _find(names: tuple[str, ...]) -> _Found:
         assert match is not None
         extras = [extra.strip() for extra in (match[2] or "").split(",") if extra.strip()]
         closure.add(match[1], extras, required_by=None)
-    chosen = {normalized(_SPELLING.fullmatch(name)[1]) for name in names}  # type: ignore[index]
+    chosen = {normalized(_SPELLING.fullmatch(name)[1]) for name in names}  # type: ignore[index]  # every name was matched before
     entries: list[tuple[str, str]] = []
     modules: list[str] = []
     for key, distribution in sorted(closure.found.items()):

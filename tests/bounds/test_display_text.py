@@ -71,7 +71,7 @@ def test_only_as_much_is_cleaned_as_is_shown(text: str) -> None:
 
 def told(status: str = "error", **fields: Any) -> list[str]:
     error = CodeExecutionError(**{"name": "E", "message": "m", **fields})
-    return traceback_of(CodeExecutionResult(status, error=error), SCENE).lines  # type: ignore[arg-type]
+    return traceback_of(CodeExecutionResult(status, error=error), SCENE).lines  # type: ignore[arg-type]  # a status is a text here
 
 
 def seconds(name: str, message: str) -> float:

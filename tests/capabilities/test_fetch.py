@@ -127,7 +127,7 @@ class Reset(RequestHandler):
         await self.flush()
         connection = self.request.connection.stream.socket  # type: ignore[union-attr]  # HTTP/1 has one
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.request.connection.stream.close()  # type: ignore[union-attr]
+        self.request.connection.stream.close()  # type: ignore[union-attr]  # it is there
 
 
 class Slow(RequestHandler):
@@ -543,7 +543,7 @@ async def test_what_cannot_be_asked_for_is_a_type_error(port: int, call: str) ->
     "hosts",
     ["a.org", [], [""], ["https://a.org"], ["a.org/x"], ["*"], ["*.a.org"], ["a b"], [5], 5, {"a.org": "x"}, ["a.org:0"], ["a.org:x"], ["-a.org"],
      {"a.org": Host(methods={"FLY"})}, {"a.org": Host(methods="GET")}, {"a.org": Host(paths=["v1"])}, {"a.org": Host(headers={"A": "b\r\nC: d"})}, ["user@a.org"],
-     {"a.org": Host(methods=None)}, {"a.org": Host(paths=None)}, {"a.org": Host(headers=None)}, {"a.org": Host(headers=["A"])}, {"a.org": Host(), "A.org.": Host()}],  # type: ignore[arg-type]
+     {"a.org": Host(methods=None)}, {"a.org": Host(paths=None)}, {"a.org": Host(headers=None)}, {"a.org": Host(headers=["A"])}, {"a.org": Host(), "A.org.": Host()}],  # type: ignore[arg-type]  # wrong on purpose
 )  # fmt: skip
 def test_hosts_that_are_none_are_refused(hosts: Any) -> None:
     with pytest.raises(OptionError):

@@ -263,7 +263,7 @@ def test_what_json_has_nothing_for_is_checked_by_its_class() -> None:
 
 
 def test_what_is_not_annotated_or_is_anything_takes_anything() -> None:
-    def show(bare, anything: Any, thing: object) -> list[str]:  # type: ignore[no-untyped-def]
+    def show(bare, anything: Any, thing: object) -> list[str]:  # type: ignore[no-untyped-def]  # the case
         return [repr(bare), repr(anything), repr(thing)]
 
     assert run(show, "1, 'a', null") == ["1", "'a'", "None"]

@@ -35,8 +35,8 @@ def test_what_is_typed_becomes_a_capability(text: str, name: str, kind: str) -> 
 def test_the_mode_stands_behind_the_folder(tmp_path: Path) -> None:
     odd = tmp_path / "a:b"
     odd.mkdir()
-    assert getattr(capability_of(f"fs=files:{tmp_path}:write")[1], "mode") == "write"  # noqa: B009
-    assert getattr(capability_of(f"fs=files:{odd}")[1], "root") == str(odd)  # noqa: B009
+    assert getattr(capability_of(f"fs=files:{tmp_path}:write")[1], "mode") == "write"  # noqa: B009  # not an attribute of every capability
+    assert getattr(capability_of(f"fs=files:{odd}")[1], "root") == str(odd)  # noqa: B009  # not an attribute of every capability
 
 
 @pytest.mark.parametrize(

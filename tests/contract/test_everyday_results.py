@@ -71,7 +71,7 @@ def test_evaluate_takes_the_arguments_of_run_code() -> None:
     options = CodeExecutionOptions.of(globals={"limit": 10}, filename="rule.ts")
     assert settled("limit * 2", options=options).result == 20
     with pytest.raises(OptionError, match="did you mean 'globals'"):
-        evaluate("1", global_={})  # type: ignore[arg-type]
+        evaluate("1", global_={})  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_unwrap_gives_the_value_or_raises_what_carries_the_result() -> None:

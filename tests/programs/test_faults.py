@@ -79,7 +79,7 @@ async def test_a_process_of_a_program_is_killed(fresh: Programs, victim: str) ->
     assert program.place is not None
     others = [pid_of(program.place.supervisor), pid_of(program.place.guest)]
     os.kill(pid_of(getattr(program.place, victim)), signal.SIGKILL)
-    result = await program.handle  # type: ignore[attr-defined]
+    result = await program.handle  # type: ignore[attr-defined]  # set by running()
     lost = "its supervisor was ended from outside" if victim == "supervisor" else None
     assert (result.exit_code, result.killed, result.reason) == (137, False, lost)
     assert result.stdout == "started\n"
@@ -108,7 +108,7 @@ async def test_the_zygote_is_killed(fresh: Programs, victim: str) -> None:
     others += [each.pid for each in supervisors_of(fresh)]  # that of the spare, too
     process = zygote_of(fresh) if victim == "zygote" else guardian_of(fresh)
     process.kill()
-    result = await program.handle  # type: ignore[attr-defined]
+    result = await program.handle  # type: ignore[attr-defined]  # set by running()
     assert (result.exit_code, result.reason) == (137, "its supervisor was ended from outside")
     assert await eventually(lambda: all(map(gone, others)))
     assert await asyncio.to_thread(works, fresh)
@@ -166,7 +166,7 @@ async def test_a_zygote_that_is_slow_but_works_is_waited_for(
     (program,) = fresh._pool._executing
     assert await eventually(lambda: program.place is not None)
     assert program.place is not None
-    program.place.signs = signs = SignsOfOthers()  # type: ignore[assignment]
+    program.place.signs = signs = SignsOfOthers()  # type: ignore[assignment]  # stands for it
     assert await eventually(lambda: signs.looks > 2 or not handle.running)
     zygote.resume()
     assert (await handle).stdout == "1\n"

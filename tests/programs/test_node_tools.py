@@ -137,7 +137,7 @@ def test_a_tool_that_runs_code_is_refused(node: Run) -> None:
         """Runs code."""
         raise AssertionError("it was called")
 
-    execute_code.__sandbox_runs_code__ = True  # type: ignore[attr-defined]
+    execute_code.__sandbox_runs_code__ = True  # type: ignore[attr-defined]  # a mark
     code = "await callTool('execute_code', {code: '1'}).catch((e) => console.log(e.message))"
     result = node(code, tools=[execute_code])
     assert "execute_code" in result.stdout

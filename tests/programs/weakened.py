@@ -80,7 +80,7 @@ def _share_processes() -> None:
 
     os.kill = kill_one
     supervisor._end_everything_else = lambda: 0.0
-    supervisor.Supervisor._tree = lambda self, guest: [guest]  # type: ignore[method-assign]
+    supervisor.Supervisor._tree = lambda self, guest: [guest]  # type: ignore[method-assign]  # taken away on purpose
     namespaces.unshare = lambda kinds: unshare(kinds & ~namespaces.PROCESSES)
     namespaces.enter = lambda descriptor, kind: None
 
@@ -109,8 +109,8 @@ def _keep_descriptors() -> None:
 
 
 def _stay_root() -> None:
-    confine.Confinement._become = _no_steps  # type: ignore[method-assign]
-    confine.Confinement.owner = lambda self, launch: None  # type: ignore[method-assign]
+    confine.Confinement._become = _no_steps  # type: ignore[method-assign]  # taken away on purpose
+    confine.Confinement.owner = lambda self, launch: None  # type: ignore[method-assign]  # taken away on purpose
 
 
 def _unbounded_files() -> None:

@@ -108,7 +108,7 @@ async def test_cancelling_ends_the_run_there(service: Service) -> None:
     async with HttpRunner(service.url, KEY) as runner:
         request = {"code": "while True: pass", "execution_id": "cancelled-here"}
         running = asyncio.create_task(runner.run(request, None))
-        metrics = lambda: service.ask("GET", "/metrics").body  # noqa: E731
+        metrics = lambda: service.ask("GET", "/metrics").body  # noqa: E731  # a name for what is asked again
         assert await eventually(lambda: b"executions_running 1\n" in metrics())
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -160,7 +160,7 @@ async def test_its_signal_ends_the_run_there(service: Service) -> None:
     context = ToolContext(tool_call_id="1", signal=asyncio.Event())
     tool = code_execution_tool(ServiceBackend(service.url, KEY))
     call = asyncio.create_task(tool.call({"language": "python", "code": "while 1: 1"}, context))
-    metrics = lambda: service.ask("GET", "/metrics").body  # noqa: E731
+    metrics = lambda: service.ask("GET", "/metrics").body  # noqa: E731  # a name for what is asked again
     assert await eventually(lambda: b"executions_running 1\n" in metrics())
     context.signal.set()
     await asyncio.wait([call], timeout=30)
@@ -231,7 +231,7 @@ async def test_nobody_there_is_an_error_of_the_run() -> None:
 
 
 async def test_a_client_that_goes_takes_its_workers_along(service: Service) -> None:
-    metrics = lambda: service.ask("GET", "/metrics").body  # noqa: E731
+    metrics = lambda: service.ask("GET", "/metrics").body  # noqa: E731  # a name for what is asked again
     with ServiceEngine(service.url, KEY) as engine:
         run = run_code("for (;;);", engine=engine)
         assert await eventually(lambda: b"executions_running 1\n" in metrics())

@@ -72,7 +72,7 @@ def test_without_the_key_nothing_is_said(service: Service, headers: dict[str, st
 def test_everything_but_health_needs_the_key(service: Service, path: str) -> None:
     assert ask("GET", service.url + path, None, {}).status == 401
     for open_to_all in ("/health", "/healthz", "/readyz"):
-        assert until(lambda: ask("GET", service.url + open_to_all, None, {}).status == 200)  # noqa: B023
+        assert until(lambda: ask("GET", service.url + open_to_all, None, {}).status == 200)  # noqa: B023  # called before the loop goes on
 
 
 # ---------------------------------------------------------------------------- pages in browsers

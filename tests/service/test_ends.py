@@ -177,7 +177,7 @@ def test_a_service_that_ends_while_it_starts_leaves_nothing(
             time.sleep(0.005)
         process.send_signal(number)
         process.communicate(timeout=60)
-        assert until(lambda: all(map(gone, family)))  # noqa: B023
+        assert until(lambda: all(map(gone, family)))  # noqa: B023  # called before the loop goes on
     with serving(TMPDIR=str(tmp_path)) as service:
         service.execute("print(1)", session_id="s")
     for left in tmp_path.iterdir():  # made, but not yet marked as theirs; removed a minute later

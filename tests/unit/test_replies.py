@@ -46,7 +46,7 @@ def test_what_was_taken_out_runs() -> None:
 
 def test_anything_but_text_is_refused() -> None:
     with pytest.raises(TypeError, match="reply must be a string, not NoneType"):
-        extract_code(None)  # type: ignore[arg-type]
+        extract_code(None)  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(

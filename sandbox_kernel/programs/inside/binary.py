@@ -100,4 +100,4 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def _execute(binary: Binary, words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    os.execve(binary.path, [binary.path, *words], environment)  # noqa: S606
+    os.execve(binary.path, [binary.path, *words], environment)  # noqa: S606  # there is no shell

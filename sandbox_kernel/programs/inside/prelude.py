@@ -51,7 +51,7 @@ def refuse_processes(*, may_fork: bool) -> None:
     """The filter does it anyhow; this says why."""
     for name in _STARTERS:
         setattr(os, name, _refusal(name, errno.EACCES, _REFUSED))
-    subprocess.Popen._execute_child = _refuse_child  # type: ignore[attr-defined]
+    subprocess.Popen._execute_child = _refuse_child  # type: ignore[attr-defined]  # not in typeshed
     # What multiprocessing starts interpreters with.
     _posixsubprocess.fork_exec = _refusal("fork_exec", errno.EACCES, _REFUSED)
     if not may_fork:

@@ -141,7 +141,7 @@ class PythonProgram:
 
     def _run(self, main: types.ModuleType) -> int:
         code = _exit_code_of(lambda: self._execute(main))
-        code = _exit_code_of(threading._shutdown) or code  # type: ignore[attr-defined]
+        code = _exit_code_of(threading._shutdown) or code  # type: ignore[attr-defined]  # not in typeshed
         code = _exit_code_of(atexit._run_exitfuncs) or code
         _drop(main)
         return _flushed() or code
@@ -158,9 +158,9 @@ class PythonProgram:
 
 def _open_streams() -> None:
     """Lines arrive at once, and in order, as they would in a terminal."""
-    sys.stdin = sys.__stdin__ = _stream(0, "rb", errors="surrogateescape")  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _stream(1, "wb", errors="surrogateescape")  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = _stream(2, "wb", errors="backslashreplace")  # type: ignore[misc]
+    sys.stdin = sys.__stdin__ = _stream(0, "rb", errors="surrogateescape")  # type: ignore[misc]  # typeshed has it as a constant
+    sys.stdout = sys.__stdout__ = _stream(1, "wb", errors="surrogateescape")  # type: ignore[misc]  # typeshed has it as a constant
+    sys.stderr = sys.__stderr__ = _stream(2, "wb", errors="backslashreplace")  # type: ignore[misc]  # typeshed has it as a constant
 
 
 def _stream(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
@@ -168,7 +168,7 @@ def _stream(descriptor: int, mode: str, errors: str) -> io.TextIOWrapper:
     name = ("<stdin>", "<stdout>", "<stderr>")[descriptor]
     binary.raw.name = name
     text = io.TextIOWrapper(binary, "utf-8", errors, line_buffering=mode == "wb")
-    text.mode = mode[0]  # type: ignore[misc]
+    text.mode = mode[0]  # type: ignore[misc]  # typeshed has it as a constant
     return text
 
 

@@ -62,9 +62,9 @@ def build(kind: Kind) -> bool:
     bootstrap = binaries.bootstrap(binary) if binary is not None else b""
     for_names = [(path, os.path.realpath(path)) for path in FOR_NAMES if os.path.exists(path)]
     make_private()
-    mount("tmpfs", "/tmp", "tmpfs", _NOTHING_SPECIAL, "mode=755,size=1m")  # noqa: S108
-    os.mkdir("/tmp" + _OLD)  # noqa: S108
-    pivot_root("/tmp", "/tmp" + _OLD)  # noqa: S108
+    mount("tmpfs", "/tmp", "tmpfs", _NOTHING_SPECIAL, "mode=755,size=1m")  # noqa: S108  # of a mount namespace of its own
+    os.mkdir("/tmp" + _OLD)  # noqa: S108  # of a mount namespace of its own
+    pivot_root("/tmp", "/tmp" + _OLD)  # noqa: S108  # of a mount namespace of its own
     for path in (*LIBRARIES, STDLIB, *DATA, OF_THE_MACHINE[-1]):
         _lend(path)
     for path in DEVICES:

@@ -277,4 +277,4 @@ def test_options_that_cannot_be_used_are_refused(options: Any, message: str) -> 
 
 def test_a_script_that_is_none_is_refused() -> None:
     with pytest.raises(OptionError, match="turn 1 of the script"):
-        ScriptedModel(["fine", {"name": "x"}])  # type: ignore[list-item]
+        ScriptedModel(["fine", {"name": "x"}])  # type: ignore[list-item]  # wrong on purpose

@@ -63,7 +63,7 @@ ERROR = CodeExecutionError("RangeError", "no", filename="a.ts", line=2, column=3
 def test_a_failure_is_for_want_of_memory_only_if_the_heap_was_full(
     status: str, heap_was_full: bool, used: int | None, ends_as: str
 ) -> None:
-    outcome = ending.failed(status, ERROR, heap_was_full, used, LIMIT)  # type: ignore[arg-type]
+    outcome = ending.failed(status, ERROR, heap_was_full, used, LIMIT)  # type: ignore[arg-type]  # a status is a text here
     assert (outcome.status, outcome.memory_used_bytes) == (ends_as, used)
     assert outcome.error is not None
     assert (outcome.error.filename, outcome.error.line) == ("a.ts", 2)

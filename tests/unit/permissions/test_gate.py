@@ -291,13 +291,13 @@ def test_a_store_that_raises_or_answers_nonsense_is_a_no() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Policy({}, ask=input), "a prompter has a method ask"),  # type: ignore[arg-type]
-        (lambda: permission_gate(InMemoryPermissionStore(), object()), "has a method ask"),  # type: ignore[arg-type]
-        (lambda: permission_gate({}, None), "methods get and set"),  # type: ignore[arg-type]
+        (lambda: Policy({}, ask=input), "a prompter has a method ask"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: permission_gate(InMemoryPermissionStore(), object()), "has a method ask"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: permission_gate({}, None), "methods get and set"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: asyncio.run(Policy().gate()(["send"])), "a mapping with id, name and args"),
         (lambda: asyncio.run(Policy().gate()([{"id": "1"}])), "a mapping with id, name and args"),
-        (lambda: Policy(store={}), "store is a FilePermissionStore"),  # type: ignore[arg-type]
-        (lambda: Policy(3), "rules are a mapping such as"),  # type: ignore[arg-type]
+        (lambda: Policy(store={}), "store is a FilePermissionStore"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: Policy(3), "rules are a mapping such as"),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
 def test_what_cannot_be_used_is_refused(make: Any, message: str) -> None:

@@ -77,4 +77,4 @@ def test_code_cannot_call_it() -> None:
 
 def test_a_backend_that_was_not_made_is_refused() -> None:
     with pytest.raises(OptionError, match=r"write PythonBackend\(\)"):
-        code_execution_tool(PythonBackend)  # type: ignore[arg-type]
+        code_execution_tool(PythonBackend)  # type: ignore[arg-type]  # wrong on purpose

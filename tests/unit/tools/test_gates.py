@@ -121,11 +121,11 @@ def test_what_cannot_be_a_team_is_refused(team: Any) -> None:
         (lambda: Gates("http://", {}), "an http or https address"),
         (lambda: Gates(URL, {}, key="a\nb: c"), "no header can have"),
         (lambda: Gates(URL, {}, timeout=0), "is a number of seconds"),
-        (lambda: Gates(URL, 3), "team_setting is a mapping"),  # type: ignore[arg-type]
-        (lambda: Gates(URL, asyncio.sleep), "team_setting is a mapping"),  # type: ignore[arg-type]
-        (lambda: Gates(URL, {}, 3), "a prompter has a method ask"),  # type: ignore[arg-type]
-        (lambda: Gates(URL, {}, store=3), "a permission store has"),  # type: ignore[arg-type]
-        (lambda: execute_code_tool(3), "takes Gates"),  # type: ignore[arg-type]
+        (lambda: Gates(URL, 3), "team_setting is a mapping"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: Gates(URL, asyncio.sleep), "team_setting is a mapping"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: Gates(URL, {}, 3), "a prompter has a method ask"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: Gates(URL, {}, store=3), "a permission store has"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: execute_code_tool(3), "takes Gates"),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
 def test_what_cannot_be_used_is_refused(make: Any, message: str) -> None:
@@ -171,7 +171,7 @@ def test_nothing_is_sent_before_a_person_has_said_yes(way: str) -> None:
             (result,) = asyncio.run(run_tool_calls(box, [CALL]))
             assert result.is_error
         elif way == "call":
-            assert asyncio.run(box["execute_code"].call({"code": "1"})).is_error  # type: ignore[attr-defined]
+            assert asyncio.run(box["execute_code"].call({"code": "1"})).is_error  # type: ignore[attr-defined]  # a tool that may be called
         else:
             with pytest.raises(PermissionError, match="a person said no"):
                 asyncio.run(box.dispatch("execute_code", {"code": "1"}))

@@ -17,7 +17,7 @@ class Item(pydantic.BaseModel):  # type: ignore[name-defined]  # loaded above, i
     count: int = 1
 
 
-class Order(pydantic.BaseModel):  # type: ignore[name-defined]
+class Order(pydantic.BaseModel):  # type: ignore[name-defined]  # pydantic may be missing
     items: list[Item]
     note: str | None = None
 
@@ -43,10 +43,10 @@ def test_nested_models_are_checked_made_and_declared() -> None:
 
 
 def test_what_only_the_model_itself_can_check_is_told_with_the_signature() -> None:
-    class Even(pydantic.BaseModel):  # type: ignore[name-defined]
+    class Even(pydantic.BaseModel):  # type: ignore[name-defined]  # pydantic may be missing
         number: int
 
-        @pydantic.field_validator("number")  # type: ignore[untyped-decorator]
+        @pydantic.field_validator("number")  # type: ignore[untyped-decorator]  # pydantic may be missing
         @classmethod
         def is_even(cls, value: int) -> int:
             if value % 2:

@@ -51,17 +51,17 @@ async def run(code: str, dispatch: Any = nothing, request: Any = None, **options
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: CodeRequest(7), "code must be text, not 7"),  # type: ignore[arg-type]
+        (lambda: CodeRequest(7), "code must be text, not 7"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: CodeRequest("1", timeout=0), "timeout is a number of seconds, at most 300"),
         (lambda: CodeRequest("1", timeout=301), "timeout is a number of seconds, at most 300"),
         (lambda: CodeRequest("1", timeout=float("nan")), "timeout is a number of seconds"),
-        (lambda: CodeRequest("1", files="a"), "files is a list of files"),  # type: ignore[arg-type]
+        (lambda: CodeRequest("1", files="a"), "files is a list of files"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: CodeRequest("1", files=[CodeFile("a", b""), CodeFile("a", b"")]), "two files are"),
         (lambda: CodeRequest.of({"runtime": "python"}), "a request has no code"),
         (lambda: CodeRequest.of({"code": "1", "callback_url": "x"}), "has no field 'callback_url'"),
         (lambda: CodeRequest.of({"code": "1", "runtme": "x"}), "did you mean runtime?"),
         (lambda: CodeRequest.of("print(1)"), "a CodeRequest or a mapping"),
-        (lambda: CodeFile("a", "text"), "is str, not bytes"),  # type: ignore[arg-type]
+        (lambda: CodeFile("a", "text"), "is str, not bytes"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: CodeFile.of({"name": "a", "data": "%"}), "is not base64"),
         (lambda: CodeFile.of({"data": ""}), "has a name and data"),
         (lambda: LocalRunner(timeout=-1), "timeout is a number of seconds"),
@@ -69,9 +69,9 @@ async def run(code: str, dispatch: Any = nothing, request: Any = None, **options
         (lambda: LocalRunner(tools=[add]), "code calls what `dispatch` answers"),
         (lambda: LocalRunner(nonsense=1), "unknown option 'nonsense'"),
         (lambda: LocalRunner(max_output=-1), "max_output is a whole number of bytes, not -1"),
-        (lambda: LocalRunner(max_file_size=1.5), "max_file_size is a whole number of bytes"),  # type: ignore[arg-type]
-        (lambda: with_code_execution([add], LocalRunner()), "takes a Toolbox"),  # type: ignore[arg-type]
-        (lambda: with_code_execution(Toolbox([add]), object()), "a runner has a method run"),  # type: ignore[arg-type]
+        (lambda: LocalRunner(max_file_size=1.5), "max_file_size is a whole number of bytes"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: with_code_execution([add], LocalRunner()), "takes a Toolbox"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: with_code_execution(Toolbox([add]), object()), "a runner has a method run"),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
 def test_what_cannot_be_run_is_refused_with_what_to_write(make: Any, message: str) -> None:

@@ -205,8 +205,8 @@ class Itself:
         (lambda: Toolbox({"not a name": add}), "cannot be the name of a tool"),
         (lambda: Toolbox({"9": add}), "cannot be the name of a tool"),
         (lambda: Toolbox({"": add}), "cannot be the name of a tool"),
-        (lambda: Toolbox(add), r"write Toolbox\(\[add\]\)"),  # type: ignore[arg-type]
-        (lambda: plan_execution_tool([add]), "takes a Toolbox"),  # type: ignore[arg-type]
+        (lambda: Toolbox(add), r"write Toolbox\(\[add\]\)"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: plan_execution_tool([add]), "takes a Toolbox"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: Toolbox([3]), "a tool is a function, not 3"),
         (lambda: Toolbox([Point]), "a tool is a function"),
         (lambda: Toolbox([timers()]), "a capability is lent to code, with lend="),
@@ -268,7 +268,7 @@ def test_models_of_pydantic_have_their_own_schema_and_validation() -> None:
 
     place.__annotations__ = {"order": Order}
     module = types.ModuleType("pydantic")
-    module.BaseModel = BaseModel  # type: ignore[attr-defined]
+    module.BaseModel = BaseModel  # type: ignore[attr-defined]  # a module made here
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "pydantic", module)
         box = Toolbox([place])

@@ -180,7 +180,7 @@ def test_what_is_no_list_of_calls_is_refused(calls: Any) -> None:
 
 def test_a_message_that_is_a_clients_own_object_says_what_to_write() -> None:
     with pytest.raises(OptionError, match=r"such as message.model_dump\(\), not object"):
-        asyncio.run(answer_openai(object(), BOX))  # type: ignore[arg-type]
+        asyncio.run(answer_openai(object(), BOX))  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_answers_in_openais_format() -> None:
