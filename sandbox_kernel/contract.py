@@ -65,7 +65,9 @@ class CodeExecutionLog:
     level: LogLevel
     args: tuple[Any, ...]
     timestamp: float
-    method: str = "log"  # the console method called; it decides how the log is displayed
+    method: str = (
+        "log"  # the console method called, or "uncaught"; it decides how the log is displayed
+    )
     depth: int = 0  # the number of open console groups
 
     def __repr__(self) -> str:

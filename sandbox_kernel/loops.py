@@ -27,7 +27,11 @@ class LoopThread:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        threading.Thread(target=self._run, name="sandbox-run", daemon=True).start()
+        try:
+            threading.Thread(target=self._run, name="sandbox-run", daemon=True).start()
+        except RuntimeError:
+            self.loop.close()
+            raise
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
@@ -48,8 +52,9 @@ def borrow() -> LoopThread:
             return _idle.pop()
     try:
         return LoopThread()
-    except OSError as error:
-        raise EngineError(f"could not make an event loop for the run: {error.strerror}") from error
+    except (OSError, RuntimeError) as error:  # no descriptors, no threads
+        why = getattr(error, "strerror", None) or error
+        raise EngineError(f"could not make an event loop for the run: {why}") from error
 
 
 def give_back(thread: LoopThread) -> None:

@@ -25,6 +25,7 @@ from ..lending import lend
 from ..options import CodeExecutionOptions
 from ..sessions import Workspaces
 from ..sizes import spell_size
+from ..wire.messages import UNCAUGHT
 from . import ending
 from .active import Listener
 from .contract import ProgramOptions, ProgramResult
@@ -71,6 +72,7 @@ class ScriptProgram:
         self._run: CodeExecution | None = None
         self._stop: tuple[str | None] | None = None  # the reason, once it is to end
         self._task: asyncio.Task[None] | None = None
+        self._exit_code = 0  # if nothing else ends it
 
     def start(self, done: Callable[[ScriptProgram], None]) -> None:
         """When its turn has come; `done` is told when it has ended."""
@@ -173,6 +175,7 @@ class ScriptProgram:
     # -- what it says
 
     def _on_log(self, log: CodeExecutionLog) -> None:
+        self._exit_code = 1 if log.method == UNCAUGHT else self._exit_code
         self._say("stderr" if log.level in _ON_STDERR else "stdout", _console_line(log))
 
     def _say(self, name: str, text: str) -> None:
@@ -181,7 +184,7 @@ class ScriptProgram:
     def _ending(self, result: CodeExecutionResult) -> Ending:
         error = result.error
         if error is None:
-            return Ending(0)
+            return Ending(self._exit_code)
         if result.status == "memory":
             limit = spell_size(self._options.memory_limit_bytes)
             return Ending(ending.KILLED, oom=True, reason=f"memory limit of {limit}")

@@ -48,5 +48,8 @@ SYNC, ASYNC, ONE_WAY = 0, 1, 2
 PROCESS_ONLY, FILTERED = 0, 1
 ISOLATION_NAMES = {PROCESS_ONLY: "process", FILTERED: "seccomp"}
 
+# The method of a LOG that no console wrote: of a promise that was rejected, and nobody handled that.
+UNCAUGHT = "uncaught"
+
 # Exit codes of a worker that could not send a message about its failure.
 EXIT_MEMORY, EXIT_INTERNAL, EXIT_UNLIMITED = 70, 71, 72

@@ -214,5 +214,5 @@ class Realm:
             text = f"Uncaught (in promise) {failure['name']}: {failure['message']}"
             if failure["line"] is not None:
                 text += f"\n    at {failure['filename']}:{failure['line']}:{failure['column']}"
-            entry = json.dumps(["error", "error", 0, round(time() * 1000), [text]]).encode()
-            self._channel.post(messages.LOG, 0, 0, b"P" + entry)
+            entry = ["error", messages.UNCAUGHT, 0, round(time() * 1000), [text]]
+            self._channel.post(messages.LOG, 0, 0, b"P" + json.dumps(entry).encode())

@@ -8,7 +8,9 @@ import signal
 import threading
 from typing import Any
 
-from sandbox_kernel import run_code
+import pytest
+
+from sandbox_kernel import EngineError, loops, run_code
 from sandbox_kernel.engine import Engine
 from tests.faults.health import at_rest, workers, works, zygote_of
 from tests.processes import gone
@@ -27,6 +29,20 @@ def test_a_loop_closed_under_its_run(engine: Engine) -> None:
     assert (result.status, result.reports) == ("terminated", [1])
     assert result.error.message == "cancelled"
     assert until(lambda: gone(worker))
+
+
+def test_no_thread_can_be_started_for_a_loop(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(loops, "_idle", [])
+    with monkeypatch.context() as scarce:
+        scarce.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(EngineError, match="an event loop for the run: can't start new thread"):
+            run_code("export default 1", engine=engine)
+    assert works(engine)
 
 
 def test_a_loop_closed_while_a_worker_is_on_its_way() -> None:

@@ -49,6 +49,16 @@ def test_an_uncaught_error_is_on_stderr_with_its_place() -> None:
 
 
 @pytest.mark.parametrize(
+    "code", ["Promise.reject(new Error('late')); 1", "(async () => { throw Error('late'); })(); 1"]
+)
+def test_a_rejection_that_nobody_handles_is_an_uncaught_error(code: str) -> None:
+    result = js(code)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "Uncaught (in promise) Error: late" in result.stderr
+    assert js("console.error('Uncaught (in promise) Error: late')").exit_code == 0
+
+
+@pytest.mark.parametrize(
     ("code", "hint"),
     [
         ("setTimeout(() => {}, 1)", "there is no setTimeout; programs of Node and Deno have it"),
