@@ -86,14 +86,15 @@ def streaming(service: Service, path: str, body: Any) -> Iterator[Iterator[dict[
 
 
 def _events(stream: Any) -> Iterator[dict[str, Any]]:
-    """Of a chunked answer: a chunk is a line, or several."""
+    """Of a chunked answer; a line may be in several chunks."""
     status = stream.readline()
     assert b" 200 " in status, status + stream.read(2000)
     while stream.readline().strip():
         pass
+    rest = b""
     while size := int(stream.readline(), 16):
-        for line in stream.read(size).splitlines():
-            yield json.loads(line)
+        *lines, rest = (rest + stream.read(size)).split(b"\n")
+        yield from map(json.loads, lines)
         stream.readline()
 
 
