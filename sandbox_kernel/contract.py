@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -10,7 +9,6 @@ from .brief import brief
 from .errors import SandboxError
 from .explain.scene import Scene
 from .jsonable import JSONSpeller, to_jsonable
-from .jsonpieces import json_pieces
 from .loans import Display, spelled_display
 from .values import Undefined, undefined
 
@@ -115,28 +113,26 @@ class CodeExecutionResult:
 
     def to_json(self) -> dict[str, Any]:
         """The contract's camelCase shape, ready for `json.dumps`."""
-        return self._json(JSONSpeller())
+        return shape_of(self, JSONSpeller())
 
-    def json_pieces(self) -> Iterator[str]:
-        """The text of that, made in pieces."""
-        return json_pieces(self._json(JSONSpeller(keeps_buffers=True)))
 
-    def _json(self, speller: JSONSpeller) -> dict[str, Any]:
-        shape: dict[str, Any] = {"status": self.status}
-        if not isinstance(self.result, Undefined):
-            shape["result"] = speller.spell(self.result)
-        shape["reports"] = speller.spell(self.reports)
-        shape["logs"] = [log._json(speller.spell(log.args)) for log in self.logs]
-        if self.error is not None:
-            shape["error"] = self.error.to_json()
-        shape["durationMs"] = self.duration_ms
-        if self.memory_used_bytes is not None:
-            shape["memoryUsedBytes"] = self.memory_used_bytes
-        if self.calls:
-            shape["calls"] = self.calls
-        if self.displays:
-            shape["displays"] = [spelled_display(each) for each in self.displays]
-        return shape
+def shape_of(result: CodeExecutionResult, speller: JSONSpeller) -> dict[str, Any]:
+    """Its JSON, with values as the speller spells them."""
+    shape: dict[str, Any] = {"status": result.status}
+    if not isinstance(result.result, Undefined):
+        shape["result"] = speller.spell(result.result)
+    shape["reports"] = speller.spell(result.reports)
+    shape["logs"] = [log._json(speller.spell(log.args)) for log in result.logs]
+    if result.error is not None:
+        shape["error"] = result.error.to_json()
+    shape["durationMs"] = result.duration_ms
+    if result.memory_used_bytes is not None:
+        shape["memoryUsedBytes"] = result.memory_used_bytes
+    if result.calls:
+        shape["calls"] = result.calls
+    if result.displays:
+        shape["displays"] = [spelled_display(each) for each in result.displays]
+    return shape
 
 
 def _result_of(fields: dict[str, Any]) -> CodeExecutionResult:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from ..contract import CodeExecutionLog, CodeExecutionResult
+from ..contract import CodeExecutionLog, CodeExecutionResult, shape_of
 from ..jsonable import JSONSpeller
 from ..jsonpieces import json_pieces
 from ..programs.contract import ProgramResult
@@ -70,7 +70,7 @@ def _program(result: ProgramResult, execution_id: str, session_id: str | None) -
 
 
 def _run(result: CodeExecutionResult) -> bytes:
-    return joined(result.json_pieces())
+    return joined(json_pieces(shape_of(result, JSONSpeller(keeps_buffers=True))))
 
 
 def joined(pieces: Iterable[str]) -> bytes:

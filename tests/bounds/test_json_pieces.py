@@ -9,17 +9,22 @@ from array import array
 import pytest
 
 from sandbox_kernel import CodeExecutionResult
-from sandbox_kernel.jsonable import to_jsonable
-from sandbox_kernel.jsonpieces import json_within
+from sandbox_kernel.contract import shape_of
+from sandbox_kernel.jsonable import JSONSpeller, to_jsonable
+from sandbox_kernel.jsonpieces import json_pieces, json_within
 from tests.bounds.hostile_values import HOSTILE
 
 PIECE = 600_100  # characters: 50,000 that JSON spells with twelve each
 
 
+def pieces_of(result: CodeExecutionResult) -> list[str]:
+    return list(json_pieces(shape_of(result, JSONSpeller(keeps_buffers=True))))
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_value_is_written_in_pieces(name: str) -> None:
     result = CodeExecutionResult("success", HOSTILE[name]())
-    shape, pieces = result.to_json(), list(result.json_pieces())
+    shape, pieces = result.to_json(), pieces_of(result)
     assert max(map(len, pieces)) <= PIECE
     assert "".join(pieces) == json.dumps(shape)
 
@@ -29,7 +34,7 @@ def test_binary_data_is_written_as_the_numbers_in_it() -> None:
     bigs = array("q", [1, 2**60] * 3_000)
     for buffer in (bytes(range(256)) * 40, floats, bigs, array("f", [0.25])):
         result = CodeExecutionResult("success", {"a": [buffer], "b": buffer})
-        assert "".join(result.json_pieces()) == json.dumps(result.to_json())
+        assert "".join(pieces_of(result)) == json.dumps(result.to_json())
 
 
 @pytest.mark.parametrize("name", HOSTILE)
