@@ -22,6 +22,8 @@ from sandbox_kernel.mcp import McpModules
 from sandbox_kernel.mcp.client import connection
 from sandbox_kernel.tools import Toolbox
 from tests.mcp.clients import LEAN, http_server, lean
+from tests.processes import gone
+from tests.waiting import eventually
 
 LIAR = Path(__file__).with_name("liar.py")
 TIME = {"command": sys.executable, "args": ["-m", "mcp_server_time", "--local-timezone", "UTC"]}
@@ -204,6 +206,19 @@ async def test_a_pattern_of_a_server_cannot_keep_us_busy(liars: McpModules) -> N
     began = time.monotonic()
     await result_of(calling("slow-pattern", "{s: 'a'.repeat(40) + '!'}"), liars)
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("start", ["", "setsid "])
+async def test_what_a_server_leaves_running_ends_with_it(tmp_path: Path, start: str) -> None:
+    """It ends by itself, as it should, so the SDK ends nothing of it."""
+    (tmp_path / "said").write_text("a tool\nfield")
+    server = lean(tmp_path / "said")
+    script = f'{start}sleep 86399 >/dev/null & echo $! > "$0"; exec "$@"'
+    words = ["-c", script, str(tmp_path / "pid"), server["command"], *server["args"]]
+    async with McpModules({"untidy": {"command": "sh", "args": words}}):
+        left = psutil.Process(int((tmp_path / "pid").read_text()))
+        assert left.is_running()
+    assert await eventually(lambda: gone(left.pid))
 
 
 async def test_a_call_without_an_answer_ends() -> None:

@@ -17,6 +17,7 @@ from ...clean import clean
 from ...errors import McpServerError
 from ...tools.tool import ArgumentsError
 from .config import ServerSpec
+from .leftovers import Mark
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -44,6 +45,7 @@ class Connection:
         self._owner: asyncio.Task[None] | None = None
         self._closing: asyncio.Event | None = None
         self._problem: str | None = None
+        self._mark = Mark()
 
     async def open(self) -> list[types.Tool]:
         """What it offers. Raises McpServerError, and then nothing of it is left."""
@@ -114,7 +116,7 @@ class Connection:
         assert self._closing is not None
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             try:
-                async with _client(self.spec, said) as client:
+                async with _client(self.spec, said, self._mark) as client:
                     tools = await _listed(client, self.spec.name)
                     self._client = client
                     if not ready.done():
@@ -129,10 +131,12 @@ class Connection:
                     ready.set_exception(self._failed(self._problem + _tail(said)))
             finally:
                 self._client = None
+                if self.spec.url is None:
+                    self._mark.end_all()
 
 
 @asynccontextmanager
-async def _client(spec: ServerSpec, said: IO[str]) -> AsyncIterator[Client]:
+async def _client(spec: ServerSpec, said: IO[str], mark: Mark) -> AsyncIterator[Client]:
     """A kernel's own stderr has no descriptor, so the server is given a file."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
@@ -140,8 +144,9 @@ async def _client(spec: ServerSpec, said: IO[str]) -> AsyncIterator[Client]:
     from mcp.shared._httpx_utils import create_mcp_http_client
 
     if spec.url is None:
+        environment = {**spec.env, **mark.environment}
         command = StdioServerParameters(
-            command=spec.command or "", args=list(spec.args), env=dict(spec.env), cwd=spec.cwd
+            command=spec.command or "", args=list(spec.args), env=environment, cwd=spec.cwd
         )
         async with Client(stdio_client(command, errlog=said), cache=None) as client:  # type: ignore[arg-type]  # any file
             yield client
