@@ -89,11 +89,21 @@ def test_a_bridge_is_named_like_a_package(line: str) -> None:
 
 
 def sleep_until_interrupted(guard: Guard) -> None:
-    """Code of an author's that blocks, with another thread that breaks into it."""
-    inside = threading.Event()
-    threading.Thread(target=lambda: (inside.wait(20), guard.break_in())).start()
-    inside.set()
-    time.sleep(20)
+    """Code of an author's that blocks, with another thread that breaks into it.
+
+    Again and again: a signal that comes just before the sleep begins does not end it.
+    """
+    left = threading.Event()
+
+    def break_in() -> None:
+        while not left.wait(0.05):
+            guard.break_in()
+
+    threading.Thread(target=break_in).start()
+    try:
+        time.sleep(20)
+    finally:
+        left.set()
 
 
 async def test_an_interrupt_reaches_into_a_blocking_bridge(guard: Guard) -> None:
