@@ -132,7 +132,7 @@ class Requests:
         method: str,
         headers: dict[str, str],
         body: bytes | None,
-        mode: Any,
+        mode: str,
         permit: Permit | None,
     ) -> list[Any]:
         first, left = target, self._bounds.timeout

@@ -180,9 +180,7 @@ class Calls:
             decision = gate.decide(asked)
             if decision is None:
                 asked.what = lent.marks.what(args)
-        except (
-            Exception
-        ) as error:  # arguments that the marks cannot read, which nobody is asked about
+        except Exception as error:  # of arguments that the marks cannot read: nobody is asked
             asked.args = None
             self._raised(call, error, given, wanted=lent.mode != messages.ONE_WAY)
             _ended(record, FAILED, monotonic())

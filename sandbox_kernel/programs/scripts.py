@@ -175,7 +175,8 @@ class ScriptProgram:
     # -- what it says
 
     def _on_log(self, log: CodeExecutionLog) -> None:
-        self._exit_code = 1 if log.method == UNCAUGHT else self._exit_code
+        if log.method == UNCAUGHT:
+            self._exit_code = 1
         self._say("stderr" if log.level in _ON_STDERR else "stdout", _console_line(log))
 
     def _say(self, name: str, text: str) -> None:

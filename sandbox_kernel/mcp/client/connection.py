@@ -27,10 +27,8 @@ CONNECT_SECONDS = 30.0
 MOST_TOOLS = 1_000
 _MOST_PAGES = 100
 _SAID = 2_000  # characters of what a server wrote to stderr, in an error
-for _name in (
-    "mcp.client",
-    "client",
-):  # the SDK's; without a handler each line of garbage is a traceback
+# The SDK's; without a handler each line of garbage is a traceback.
+for _name in ("mcp.client", "client"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
